@@ -24,16 +24,16 @@ Record = TypeVar("Record")
 
 def to_json(value: Any) -> Any:
     """A record (or a container of records) as plain JSON values; fields equal to their default are left out."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind is str or kind is int or kind is float or kind is bool or value is None:
         return value
     if kind is dict or isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
     if kind is tuple or kind is list:
         return [to_json(item) for item in value]
+    if isinstance(value, Message):
+        return {"en": value.en, "zh": value.zh}
     if dataclasses.is_dataclass(value):
-        if kind is Message:
-            return {"en": value.en, "zh": value.zh}
         out: dict[str, Any] = {}
         for name, default in _fields(kind):
             item = getattr(value, name)
@@ -71,7 +71,7 @@ def from_json(kind: type[Record], data: Any, *, where: str = "") -> Record:
     Unknown keys are ignored (a newer version may have written them); a missing required key or a value of another shape
     raises `InputError` with the path.
     """
-    return typing.cast(Record, _reader(kind)(data, where or kind.__name__))
+    return typing.cast(Record, _reader(typing.cast(Any, kind))(data, where or kind.__name__))
 
 
 Reader = Callable[[Any, str], Any]
