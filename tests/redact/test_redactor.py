@@ -1,0 +1,134 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_reach.redact.redactor import Redactor, is_secret_name
+
+redactor = Redactor.standard()
+
+
+def test_nested_headers_and_texts_are_masked_and_ordinary_words_are_not():
+    arguments = {
+        "config": {
+            "apiKey": "qq9-FAKE-0000000000",
+            "headers": {"X-Api-Key": "zz-FAKE"},
+            "note": "Authorization: Bearer FAKE.TOKEN",
+            "author": "token ring fan",
+        }
+    }
+    masked = redactor.value(arguments)["config"]
+    assert masked["apiKey"].startswith("[redacted:")
+    assert masked["headers"]["X-Api-Key"].startswith("[redacted:")
+    assert "FAKE.TOKEN" not in masked["note"]
+    assert masked["note"].startswith("Authorization: ")
+    assert masked["author"] == "token ring fan"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "apiKey",
+        "X-Api-Key",
+        "password",
+        "db_password",
+        "Authorization",
+        "client_secret",
+        "refreshToken",
+        "_auth",
+        "session-token",
+        "GITHUB_TOKEN",
+        "OPENAI_API_KEY",
+        "密码",
+    ],
+)
+def test_secret_names(name):
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "author",
+        "max_tokens",
+        "token_count",
+        "authority",
+        "key",
+        "keyboard",
+        "tokens",
+        "secretary",
+        "auth_type",
+        "token_limit",
+        "order_key",
+    ],
+)
+def test_ordinary_names(name):
+    assert not is_secret_name(name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "curl -H 'Authorization: Bearer abcdef123456'",
+        "key sk-proj-abcdefghijklmnop1234 was refused",
+        "postgresql://app:hunter22@db/app",
+        "password=hunter22",
+        '{"client_secret": "hunter22-abc"}',
+        "ghp_abcdefghijklmnopqrst12",
+        "-----BEGIN RSA PRIVATE KEY-----\nhunter22\n-----END RSA PRIVATE KEY-----",
+        "数据库密码是hunter22，别外传",
+    ],
+)
+def test_value_forms(text):
+    masked = redactor.text(text)
+    assert "[redacted:" in masked
+    for secret in ("hunter22", "abcdef123456", "abcdefghijklmnop"):
+        assert secret not in masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the token ring fan",
+        "a basic question",
+        "max_tokens: 4096",
+        "secretary: Ann",
+        "密码在哪里改",
+        "order PDT-1001",
+    ],
+)
+def test_ordinary_texts_stay(text):
+    assert redactor.text(text) == text
+
+
+def test_equal_secrets_stay_equal_and_masking_twice_changes_nothing():
+    once = redactor.value({"a": {"password": "one"}, "b": {"password": "one"}, "c": {"password": "two"}})
+    assert once["a"] == once["b"] != once["c"]
+    assert redactor.value(once) == once
+
+
+def test_known_secrets_and_personal_data_and_keep():
+    own = Redactor(known=["s3cr3t-value"], personal=True, keep=["token"], keys=["badge"])
+    assert "s3cr3t-value" not in own.text("stderr: s3cr3t-value seen")
+    assert "ann@example.org" not in own.text("mail ann@example.org")
+    assert "13812345678" not in own.text("电话13812345678。")
+    assert own.value({"token": "x1y2z3", "badge": "77"})["token"] == "x1y2z3"
+    assert own.value({"badge": "77"})["badge"] != "77"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(json_values)
+def test_any_value_survives_and_masking_is_idempotent(value):
+    once = redactor.value(value)
+    assert redactor.value(once) == once
+
+
+@given(st.text(alphabet=st.characters(min_codepoint=33, max_codepoint=126), min_size=8))
+def test_a_value_under_a_secret_key_never_stays(secret):
+    assert (
+        secret not in str(redactor.value({"outer": [{"api_key": secret}]}).values()) or secret in "[redacted:"
+    )
