@@ -1,0 +1,1 @@
+"""How a call is executed: `recorded`, `python`, `mcp`, `http`, and wrappers around any of them."""
