@@ -1,0 +1,347 @@
+"""The text of one call's arguments, read exactly.
+
+Whole numbers keep every digit, escapes mean what JSON says, and a text that was cut is an error of its own. The few
+repairs (code fences, Python literals, doubly encoded objects, trailing commas, bare keys) change notation and never
+content; each is named. It does not know the tool's schema.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from agent_reach.evals.call_parse.records import ReadArguments
+from agent_reach.records.trace import ArgumentProblem
+
+LENGTH_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
+
+_FENCE = re.compile(r"\A\s*(?:```|~~~)[\w+-]*[ \t]*\n?(.*?)\n?\s*(?:```|~~~)\s*\Z", re.DOTALL)
+_LONE_SURROGATE = re.compile(
+    r"(?<!\\)(?:\\\\)*(\\u(?:[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|[dD][c-fC-F][0-9a-fA-F]{2}))"
+)
+_LITERAL_HINT = re.compile(r"'|\bTrue\b|\bFalse\b|\bNone\b")
+_MAX_ENCODINGS = 3
+
+
+def read_arguments(raw: Any, *, finish_reason: str = "") -> ReadArguments:
+    """Arguments as emitted: a mapping, a text or nothing.
+
+    Nothing, blank text and null are `{}`. A text cut by the output limit (an open string or bracket, or a finish reason
+    that says so) is a `truncated` problem; a bad escape is `unparsable` with its position; both leave `values` None.
+    """
+    if finish_reason.lower() in LENGTH_REASONS and isinstance(raw, str) and raw.strip():
+        return _refused(
+            "truncated", "the output limit ended the message while this call was written; send less"
+        )
+    if raw is None:
+        return ReadArguments(values={})
+    if isinstance(raw, Mapping):
+        return _checked(dict(raw), "", ())
+    if not isinstance(raw, str):
+        return _refused("wrong_shape", f"arguments are {type(raw).__name__}, not an object", actual=raw)
+    return _read_text(raw)
+
+
+def _read_text(raw: str) -> ReadArguments:
+    text = raw.strip().lstrip("\ufeff").strip()
+    repairs: list[str] = []
+    fenced = _FENCE.match(text)
+    if fenced:
+        text = fenced.group(1).strip()
+        repairs.append("code_fence")
+    for _ in range(_MAX_ENCODINGS):
+        if text in ("", "null", "None", "undefined"):
+            return ReadArguments(values={}, repairs=tuple(repairs))
+        value, problem, more, rest = _decode(text)
+        if problem is not None:
+            return ReadArguments(values=None, problems=(problem,))
+        repairs.extend(more)
+        if isinstance(value, str):
+            inner = value.strip()
+            if not inner.startswith(("{", '"')) and inner not in ("", "null"):
+                break
+            text = inner
+            repairs.append("double_encoded")
+            continue
+        if value is None:
+            return ReadArguments(values={}, repairs=tuple(repairs))
+        if isinstance(value, dict):
+            return _checked(value, text, tuple(repairs), rest)
+        break
+    return _refused("wrong_shape", f"arguments are {_kind(text)}, not an object", actual=raw[:200])
+
+
+def _decode(text: str) -> tuple[Any, ArgumentProblem | None, list[str], tuple[str, ...]]:
+    """(value, problem, repairs, further objects) of a text that should be one JSON value."""
+    escape = bad_escape(text)
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError) as error:
+        if escape is not None:
+            return None, escape, [], ()
+        return _mend(text, error)
+    if escape is not None:
+        return None, escape, [], ()
+    rest = text[end:].strip()
+    if not rest:
+        return value, None, [], ()
+    further = top_level_objects(rest)
+    if further is not None:
+        return value, None, [], further
+    if rest.startswith("{"):
+        return None, _problem("truncated", "a second object stands open behind the first one"), [], ()
+    if set(rest) <= set("}]; ,\n`"):
+        return value, None, ["trailing_characters"], ()
+    return None, _problem("unparsable", f"text behind the object: {rest[:60]!r}"), [], ()
+
+
+def _mend(text: str, error: Exception) -> tuple[Any, ArgumentProblem | None, list[str], tuple[str, ...]]:
+    if isinstance(error, NotFinite):
+        return None, _problem("unparsable", str(error)), [], ()
+    if is_cut(text):
+        return (
+            None,
+            _problem("truncated", "the text ends inside a string or bracket; send less"),
+            [],
+            (),
+        )
+    try:
+        value = json.loads(text, strict=False, parse_constant=_refuse_constant, parse_float=_finite)
+        return value, None, ["raw_control_characters"], ()
+    except (ValueError, RecursionError):
+        pass
+    if _LITERAL_HINT.search(text):
+        literal = _python_literal(text)
+        if literal is not None:
+            return literal, None, ["python_literal"], ()
+    mended = _repaired(text)
+    if mended is not None:
+        return mended, None, ["loose_json"], ()
+    detail = error.msg if isinstance(error, json.JSONDecodeError) else str(error) or type(error).__name__
+    place = f" at character {error.pos}" if isinstance(error, json.JSONDecodeError) else ""
+    return None, _problem("unparsable", f"not JSON{place}: {detail}"), [], ()
+
+
+def _python_literal(text: str) -> Any:
+    """A dict written in Python; None when it is none or holds what JSON cannot say."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return _plain(ast.literal_eval(text))
+    except (
+        ValueError,
+        SyntaxError,
+        SyntaxWarning,
+        DeprecationWarning,
+        TypeError,
+        MemoryError,
+        RecursionError,
+    ):
+        return None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError("keys must be text")
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    raise TypeError(type(value).__name__)
+
+
+def _repaired(text: str) -> Any:
+    """json_repair's reading of a closed text, accepted only when it invents no string and drops no word."""
+    if not text.startswith("{") or "\\" in text:
+        return None
+    from json_repair import repair_json
+
+    try:
+        value = repair_json(text, return_objects=True, skip_json_loads=True)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or not value:
+        return None
+    written = _without_comments(text)
+    if any(json.dumps(value).count(bracket) != written.count(bracket) for bracket in "{["):
+        return None
+    if not all(f'"{string}"' in text or f"'{string}'" in text for string in _strings(value)):
+        return None
+    squeeze = re.compile(r"[\W_]+", re.UNICODE)
+    kept = squeeze.sub("", json.dumps(value, ensure_ascii=False)).casefold()
+    return value if kept == squeeze.sub("", written).casefold() else None
+
+
+def _strings(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [string for item in inner for string in _strings(item)]
+
+
+def _without_comments(text: str) -> str:
+    return re.sub(r"(?m)(?<![:\w])//[^\n\"]*$|/\*.*?\*/", "", text)
+
+
+def _checked(
+    value: dict[str, Any], text: str, repairs: tuple[str, ...], rest: tuple[str, ...] = ()
+) -> ReadArguments:
+    pointer = surrogate_pointer(value)
+    if pointer is None:
+        return ReadArguments(values=value, repairs=repairs, rest=rest)
+    return _refused("unparsable", "half of a surrogate pair; send the character itself", pointer=pointer)
+
+
+def surrogate_pointer(value: Any, pointer: str = "") -> str | None:
+    """The JSON pointer of the first string that UTF-8 cannot carry; None when there is none."""
+    if isinstance(value, str):
+        return pointer if any("\ud800" <= character <= "\udfff" for character in value) else None
+    items: Any = ()
+    if isinstance(value, Mapping):
+        for key in value:
+            if surrogate_pointer(key) is not None:
+                return pointer
+        items = value.items()
+    elif isinstance(value, (list, tuple)):
+        items = enumerate(value)
+    for key, item in items:
+        escaped = str(key).replace("~", "~0").replace("/", "~1")
+        found = surrogate_pointer(item, f"{pointer}/{escaped}")
+        if found is not None:
+            return found
+    return None
+
+
+def bad_escape(text: str) -> ArgumentProblem | None:
+    """The first escape inside a double-quoted string that JSON does not know, or half a surrogate pair."""
+    in_string = False
+    index = 0
+    while index < len(text):
+        character = text[index]
+        if character == '"':
+            in_string = not in_string
+        elif character == "\\" and in_string:
+            following = text[index + 1 : index + 2]
+            known = following in ('"', "\\", "/", "b", "f", "n", "r", "t") and following != ""
+            if following == "u":
+                known = bool(re.match(r"u[0-9a-fA-F]{4}", text[index + 1 : index + 6]))
+            rest_is_cut = index + (6 if following == "u" else 2) > len(text)
+            if not known and not rest_is_cut:
+                return _problem(
+                    "unparsable",
+                    f"bad escape {text[index : index + 6]!r} at character {index}; send the literal text",
+                )
+            index += 1
+        index += 1
+    lone = _LONE_SURROGATE.search(text)
+    if lone and not _is_second_half(text, lone.start(1)) and not _may_continue(text[lone.end(1) :]):
+        return _problem(
+            "unparsable",
+            f"half of a surrogate pair {lone.group(1)!r} at character {lone.start(1)}; send the character itself",
+        )
+    return None
+
+
+def _is_second_half(text: str, start: int) -> bool:
+    return bool(
+        re.match(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]", text[max(0, start - 6) : start + 4])
+    )
+
+
+def _may_continue(rest: str) -> bool:
+    """The text ends before the second half of the pair could be written out."""
+    return bool(re.fullmatch(r"(\\(u([dD]([c-fC-F][0-9a-fA-F]?)?)?)?)?", rest))
+
+
+def is_cut(text: str) -> bool:
+    """True if the text ends inside a string, or with brackets still open."""
+    depth, open_string = _balance(text)
+    return open_string or depth > 0
+
+
+def _balance(text: str) -> tuple[int, bool]:
+    depth = 0
+    quote = ""
+    index = 0
+    while index < len(text):
+        character = text[index]
+        if quote:
+            if character == "\\":
+                index += 1
+            elif character == quote:
+                quote = ""
+        elif character == '"' or (character == "'" and _opens_string(text, index)):
+            quote = character
+        elif character in "{[":
+            depth += 1
+        elif character in "}]":
+            depth -= 1
+        index += 1
+    return depth, bool(quote)
+
+
+def _opens_string(text: str, index: int) -> bool:
+    """A single quote opens a string only where a value or key may begin."""
+    before = text[:index].rstrip()
+    return not before or before[-1] in "{[,:("
+
+
+def top_level_objects(text: str) -> tuple[str, ...] | None:
+    """The texts of several JSON objects written one behind the other; None if anything else stands between."""
+    found: list[str] = []
+    position = 0
+    while position < len(text):
+        if text[position] in " \t\r\n,;":
+            position += 1
+            continue
+        if text[position] != "{":
+            return None
+        try:
+            _, end = _DECODER.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            return None
+        found.append(text[position:end])
+        position = end
+    return tuple(found)
+
+
+class NotFinite(ValueError):
+    """A number that JSON cannot carry: NaN or an infinity."""
+
+
+def _refuse_constant(name: str) -> Any:
+    raise NotFinite(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise NotFinite(f"the number {text[:40]} is too large")
+    return value
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+
+
+def _kind(text: str) -> str:
+    start = text[:1]
+    if start == "[":
+        return "an array"
+    if start == '"':
+        return "a text"
+    return "a number" if start.isdigit() or start == "-" else "a bare value"
+
+
+def _problem(code: str, message: str, *, pointer: str = "", actual: Any = None) -> ArgumentProblem:
+    return ArgumentProblem(code=code, message=message, pointer=pointer, actual=actual)
+
+
+def _refused(code: str, message: str, *, pointer: str = "", actual: Any = None) -> ReadArguments:
+    return ReadArguments(values=None, problems=(_problem(code, message, pointer=pointer, actual=actual),))
