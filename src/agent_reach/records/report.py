@@ -157,3 +157,7 @@ class Report:
     findings: tuple[Finding, ...] = ()
     tasks: tuple[TaskScore, ...] = ()
     schema_version: int = REPORT_SCHEMA_VERSION
+    pass_at: Mapping[str, float] = field(default_factory=dict)
+    flaky: tuple[str, ...] = ()
+    infra_share: float = 0.0
+    attempts: int = 0

@@ -92,6 +92,7 @@ class Decision:
     used_blocks: tuple[str, ...] = ()
     cause: Cause | None = None
     also: tuple[Cause, ...] = ()
+    tries: int = 0
 
     @property
     def argument_score(self) -> float | None:
@@ -181,7 +182,7 @@ class AttemptScore:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskScore:
     """All attempts of one task. `content_hash` tells whether two runs asked the same; `state` is `evaluated` or
-    `not_evaluated` with a reason; `pass_hat` maps k to pass^k."""
+    `not_evaluated` with a reason; `pass_hat` maps k to pass^k (all of k tries), `pass_at` to pass@k (one of k tries)."""
 
     task_id: str
     kind: str
@@ -195,11 +196,16 @@ class TaskScore:
     pass_hat: Mapping[str, float] = field(default_factory=dict)
     flaky: bool = False
     has_forbid: bool = False
+    pass_at: Mapping[str, float] = field(default_factory=dict)
+    pass_rate: float | None = None
+    order: str = "in_order"
+    mode: str = "path"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A confidence interval: `method` is `wilson` or `bootstrap` (by task)."""
+    """A confidence interval: `method` is `wilson`, `bootstrap` (by task), or `wilson_tasks` where all tasks agree and a
+    bootstrap would claim certainty (Wilson with tasks as trials)."""
 
     low: float
     high: float

@@ -55,10 +55,10 @@ class RecordedResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchOptions:
-    """How values are compared: `strings` nfc, nfkc or casefold; `ignore_args` names or `tool.path`; `mode` path or
+    """How values are compared: `strings` nfc, nfkc, casefold or raw; `ignore_args` names or `tool.path`; `mode` path or
     end_state; `float_tolerance` is relative and never applied to whole numbers."""
 
-    strings: Literal["nfc", "nfkc", "casefold"] = "nfc"
+    strings: Literal["raw", "nfc", "nfkc", "casefold"] = "nfc"
     ignore_args: tuple[str, ...] = ()
     float_tolerance: float = 0.0
     mode: Literal["path", "end_state"] = "path"

@@ -200,6 +200,7 @@ class Trace:
     final_text: str = ""
     findings: tuple[Finding, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    permissions_missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def calls(self) -> tuple[Call, ...]:
