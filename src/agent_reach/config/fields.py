@@ -218,8 +218,9 @@ class Section:
         if value is None:
             return default
         if not isinstance(value, str) or value not in options:
-            hint = did_you_mean(value, options, synonyms) if isinstance(value, str) else ""
-            self.refuse(key, f"must be one of {', '.join(options)}, not {shown(value)}", hint)
+            near = did_you_mean(str(value), options, synonyms)
+            step = near if near.startswith("did") else f"for example `{key}: {default or options[0]}`"
+            self.refuse(key, f"must be one of {', '.join(options)}, not {shown(value)}", step)
             return default
         return value
 
@@ -259,7 +260,7 @@ class Section:
         problem = number_problem(value, allow_null=allow_null, **limits)
         if problem:
             quoted = isinstance(value, str) and not number_problem(_as_number(value), **limits)
-            self.refuse(key, f"{problem}, not {shown(value)}", "remove the quotes" if quoted else "")
+            self.refuse(key, f"{problem}, not {shown(value)}", _number_step(key, default, quoted, limits))
             return default
         if value is None:
             return None
@@ -343,6 +344,14 @@ def _not_finite(value: Any, steps: Steps = ()) -> Iterable[Steps]:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _number_step(key: str, default: Any, quoted: bool, limits: Mapping[str, Any]) -> str:
+    if quoted:
+        return "remove the quotes"
+    floor = limits.get("minimum")
+    example = default if default is not None else floor if floor is not None else 1
+    return f"for example `{key}: {example}`"
 
 
 def _as_number(text: str) -> float | None:

@@ -32,6 +32,7 @@ class Problems:
             return
         if len(self.found) == 1:
             raise self.found[0]
+        self.found.sort(key=lambda problem: _line(problem.where))
         lines = [f"{len(self.found)} problems"]
         lines += [str(problem) for problem in self.found[:SHOWN]]
         if len(self.found) > SHOWN:
@@ -39,3 +40,11 @@ class Problems:
         steps = {problem.next_step for problem in self.found}
         step = "mend each of them" if len(steps) > 1 else ""
         raise self.error("\n".join(lines), where=self.source, next_step=step)
+
+
+def _line(where: str) -> tuple[str, int]:
+    """File and line of a place, to list problems as they stand in the file."""
+    source, _, rest = where.rpartition(":")
+    if rest.isdigit() and source.rpartition(":")[2].isdigit():
+        source, _, rest = source.rpartition(":")  # file:line:column
+    return (source, int(rest)) if rest.isdigit() else (where, 0)

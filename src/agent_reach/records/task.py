@@ -66,7 +66,7 @@ class MatchOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedTurn:
-    """A later user turn of a scripted conversation, with the golden stages expected after it."""
+    """A user turn of a scripted conversation, with the golden paths expected after it (before the next turn)."""
 
     user: str
     paths: tuple[GoldenPath, ...] = ()
@@ -77,7 +77,7 @@ class Task:
     """One task of a suite.
 
     `messages` is a whole conversation in OpenAI form where one is given (`query` then is its last user message);
-    `turns` are scripted user turns; `paths` are the accepted golden paths over all turns (empty: none given);
+    `turns` are all scripted user turns, the first being `query` itself (empty: a single turn); `paths` are the accepted golden paths over all turns (empty: none given);
     `max_extra` None is no limit; `source` and `line` say where it was written; `environment` names setup, teardown and
     free settings of the backend.
     """
