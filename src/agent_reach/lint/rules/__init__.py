@@ -1,0 +1,1 @@
+"""One rule a file; `agent_reach.lint.table` lists them by code."""
