@@ -11,7 +11,7 @@ WHEN_TO_USE = re.compile(
     r"(?i)\b(?:use (?:this|it|when|for|if|to|only|after|before|instead)|used (?:to|for|when|if)|useful (?:for|when|if|to)"
     r"|when (?:you|the user|users?|asked|a user|needed|working|there|it)|whenever|should be used|call (?:this|it)"
     r"|for (?:when|use|tasks|cases|quer|question|request)|if (?:you|the user|users?|it)|ideal for|best for|perfect for|intended for"
-    r"|prefer (?:this|it)|before (?:calling|using|you)|after (?:calling|using|you)|helpful (?:for|when)|suitable for"
+    r"|prefer (?:this|it|[a-z]+ing)|before (?:calling|using|you)|after (?:calling|using|you)|helpful (?:for|when)|suitable for"
     r"|allows? (?:you|users?|the)|in order to|so that)\b"
     r"|用于|使用|适用|适合|当用户|用户(?:说|问|要|想|需要)|时调用|的时候|场景|如果|可用来|以便|帮助|之前|先用"
 )

@@ -34,9 +34,12 @@ def check(context: LintContext) -> Iterator[Hit]:
                 or _SOURCE.search(parameter.description)
             ):
                 continue
-            if any(parameter.name in line and EXAMPLE_IN_TEXT.search(line) for line in tool.description.splitlines()):
-            continue
-        yield Hit(
+            if any(
+                parameter.name in line and EXAMPLE_IN_TEXT.search(line)
+                for line in tool.description.splitlines()
+            ):
+                continue
+            yield Hit(
                 subject=tool.key,
                 pointer=parameter.pointer,
                 message=Message(

@@ -12,10 +12,8 @@ def check(context: LintContext) -> Iterator[Hit]:
     """A parameter without description, enum, format or hint whose name does not speak for itself."""
     for tool in context.tools:
         for parameter in parameters(tool):
-            if (
-                parameter.description
-                or (parameter.schema.get("title")
-                and " " in str(parameter.schema["title"]).strip())
+            if parameter.description or (
+                parameter.schema.get("title") and " " in str(parameter.schema["title"]).strip()
             ):
                 continue
             if "$ref" in parameter.schema or any(
@@ -23,8 +21,8 @@ def check(context: LintContext) -> Iterator[Hit]:
             ):
                 continue
             if explained_in_tool(parameter):
-            continue
-        hint = parameter.hint
+                continue
+            hint = parameter.hint
             if hint is not None and (hint.format or hint.values or hint.example is not None):
                 continue
             yield Hit(
