@@ -19,7 +19,7 @@ def check(context: LintContext) -> Iterator[Hit]:
         core = GENERIC_OPENINGS.sub("", line)
         if len(words(core)) >= 2 or (is_cjk(core) and len(core) >= 4):
             continue
-        if set(words(core)) <= set(split_identifier(tool.name)):
+        if core and set(words(core)) <= set(split_identifier(tool.name)):
             continue
         yield Hit(
             subject=tool.key,
