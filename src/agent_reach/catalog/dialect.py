@@ -1,0 +1,557 @@
+"""Schemas as people write them, brought to one dialect: JSON Schema 2020-12 with local pointers only.
+
+Every dialect from draft-04 to OpenAPI and Gemini is told apart keyword by keyword and rewritten where its meaning is
+certain; every rewriting is a finding. Where the meaning is not certain, the place accepts any value, or, for a source
+that must obey the protocol, the tool is given up. References are the business of `references`; whether the result
+compiles is asked in `schema`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from agent_reach.catalog.bounded import CUT_KEY, Path, bounded_copy, path_pointer
+from agent_reach.catalog.findings import make_finding
+from agent_reach.catalog.type_words import JSON_TYPES, read_type
+from agent_reach.records.finding import Finding
+from agent_reach.records.message import Message
+
+RepairTypes = Literal["auto", "always", "never"]
+
+_ONE = frozenset(
+    ["additionalProperties", "items", "contains", "not", "if", "then", "else", "propertyNames", "unevaluatedItems", "unevaluatedProperties", "contentSchema", "additionalItems"]
+)
+_LIST = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_MAP = frozenset({"$defs", "definitions", "patternProperties", "dependentSchemas"})
+_TEXT = frozenset({"title", "description", "$comment", "format", "contentEncoding", "contentMediaType"})
+_FLAGS = frozenset({"deprecated", "readOnly", "writeOnly", "uniqueItems"})
+_COUNTS = frozenset(
+    ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"]
+)
+_BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+_ANNOTATIONS = frozenset(["title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"])
+_SPECIAL = frozenset(
+    ["type", "properties", "required", "enum", "examples", "dependencies", "nullable", "$ref", "$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$id", "id", "$vocabulary", "pattern", "dependentRequired"]
+)
+KEYWORDS = (
+    _ONE | _LIST | _MAP | _TEXT | _FLAGS | _COUNTS | _BOUNDS | _SPECIAL | {"const", "default", "$schema"}
+)
+_PLAIN = frozenset({"description", "title", "default", "const", "$schema", "examples", CUT_KEY})
+
+SCHEMA_2020_12 = "https://json-schema.org/draft/2020-12/schema"
+_REF_ALONE = ("draft-04", "draft-05", "draft-06", "draft-07", "draft-03")
+
+
+class Illegal(Exception):
+    """A schema whose meaning cannot be repaired; carries the finding."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.message.en)
+        self.finding = finding
+
+
+class Dialect:
+    """One schema on its way to 2020-12.
+
+    `repair` says whether illegal types and keywords are repaired (True) or give the tool up (False). `references`
+    collects `(node, path)` of everything that refers, `anchors` maps `$id`, `$anchor` and the like to paths.
+    """
+
+    def __init__(self, subject: str, *, repair: bool, part: str = "input") -> None:
+        self.subject = subject
+        self.repair = repair
+        self.part = part
+        self.findings: list[Finding] = []
+        self.references: list[tuple[dict[str, Any], Path]] = []
+        self.anchors: dict[str, Path] = {}
+        self.patterns: list[tuple[dict[str, Any], str, Path]] = []
+        self.converted = False
+        self.reference_alone = False
+
+    def note(self, code: str, path: Path, **facts: Any) -> None:
+        """Add a finding about a place of this schema."""
+        if len(self.findings) < 200:
+            if self.part != "input":
+                facts["part"] = self.part
+            self.findings.append(make_finding(code, self.subject, path_pointer(path), **facts))
+
+    def illegal(self, code: str, path: Path, **facts: Any) -> None:
+        """Give the schema up, unless illegal things are repaired: then the caller goes on."""
+        if not self.repair:
+            if self.part != "input":
+                facts["part"] = self.part
+            raise Illegal(make_finding(code, self.subject, path_pointer(path), **facts))
+
+    def read(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Rewrite a whole schema (already a bounded copy) in place and return it."""
+        declared = schema.get("$schema")
+        if isinstance(declared, str):
+            self.reference_alone = any(draft in declared for draft in _REF_ALONE)
+        elif declared is not None:
+            del schema["$schema"]
+        result = self.visit(schema, ())
+        if isinstance(result, dict) and self.converted and "$schema" in result:
+            result["$schema"] = SCHEMA_2020_12
+        return result if isinstance(result, dict) else {}
+
+    # -- one node ------------------------------------------------------------------------------------------
+
+    def visit(self, node: Any, path: Path) -> Any:
+        """The node in 2020-12; a boolean schema stays."""
+        if node is True or node is False:
+            return node
+        if not isinstance(node, dict):
+            return self._not_a_schema(node, path)
+        for key in list(node):
+            if key in _PLAIN and (key == "default" or key == "const" or isinstance(node[key], str)):
+                continue
+            handler = _HANDLERS.get(key)
+            if handler is not None and key in node:
+                handler(self, node, key, path)
+        if "$ref" in node:
+            self._reference(node, path)
+        return node
+
+    def _not_a_schema(self, node: Any, path: Path) -> Any:
+        if node is None or node == "":
+            return {}
+        if isinstance(node, str):
+            known = read_type(node)
+            if known is not None:
+                self.illegal("type_illegal", path, found=node)
+                self.note("type_alias", path, found=node, meant=_type_word(known))
+                return known
+        if isinstance(node, list) and len(node) == 1 and isinstance(node[0], dict):
+            self.illegal("schema_illegal", path, detail="a list stands where a schema belongs")
+            self.note("schema_repaired", path, detail="a list stands where a schema belongs")
+            return self.visit(node[0], path)
+        detail = f"{type(node).__name__} stands where a schema belongs"
+        self.illegal("schema_illegal", path, detail=detail)
+        self.note("schema_repaired", path, detail=detail)
+        return {}
+
+    def drop(self, node: dict[str, Any], key: str, path: Path, detail: str) -> None:
+        """Remove a keyword that is illegal and whose meaning is unknown."""
+        self.illegal("schema_illegal", (path, key), detail=detail)
+        self.note("schema_repaired", (path, key), detail=detail)
+        node.pop(key, None)
+
+    # -- keywords ------------------------------------------------------------------------------------------
+
+    def on_one(self, node: dict[str, Any], key: str, path: Path) -> None:
+        value = node[key]
+        if value is None:
+            del node[key]
+        elif key == "items" and isinstance(value, list):
+            self._tuple_items(node, path)
+        elif key == "additionalItems":
+            if "prefixItems" in node and "items" not in node:
+                node["items"] = self.visit(node.pop(key), (path, key))
+            elif not isinstance(node.get("items"), list):
+                del node[key]
+        elif key in ("additionalProperties", "unevaluatedProperties") and isinstance(value, str):
+            word = value.strip().casefold()
+            if word in ("true", "false"):
+                self.note("annotation_repaired", (path, key), detail=f"{value!r} is read as {word}")
+                node[key] = word == "true"
+            else:
+                node[key] = self.visit(value, (path, key))
+        else:
+            node[key] = self.visit(value, (path, key))
+
+    def _tuple_items(self, node: dict[str, Any], path: Path) -> None:
+        items = node.pop("items")
+        rest = node.pop("additionalItems", None)
+        if items and "prefixItems" not in node:
+            place = (path, "items")
+            node["prefixItems"] = [self.visit(item, (place, index)) for index, item in enumerate(items)]
+            if rest is not None:
+                node["items"] = self.visit(rest, (path, "additionalItems"))
+        self.converted = True
+        self.note("draft_dialect", (path, "items"), detail="items is a list", meant="prefixItems")
+
+    def on_list(self, node: dict[str, Any], key: str, path: Path) -> None:
+        value = node[key]
+        if isinstance(value, dict) and not isinstance(value.get("type"), list) and value:
+            self.illegal("schema_illegal", (path, key), detail=f"{key} is no list")
+            value = [value]
+        if not isinstance(value, list) or not value:
+            self.drop(node, key, path, f"{key} is no list of schemas")
+            return
+        place = (path, key)
+        node[key] = [self.visit(item, (place, index)) for index, item in enumerate(value)]
+
+    def on_map(self, node: dict[str, Any], key: str, path: Path) -> None:
+        value = node[key]
+        if value is None:
+            del node[key]
+            return
+        if not isinstance(value, dict):
+            self.drop(node, key, path, f"{key} is no mapping")
+            return
+        place = (path, key)
+        for name, item in value.items():
+            value[name] = self.visit(item, (place, name))
+        if key == "patternProperties":
+            self.patterns.extend((value, name, place) for name in value)
+
+    def on_properties(self, node: dict[str, Any], key: str, path: Path) -> None:
+        value = node[key]
+        place = (path, key)
+        if isinstance(value, list):
+            value = self._named_list(node, value, path)
+        if value is None:
+            node[key] = {}
+            return
+        if not isinstance(value, dict):
+            self.drop(node, key, path, "properties is no mapping")
+            return
+        node[key] = value
+        lifted: list[str] = []
+        for name in list(value):
+            item = value[name]
+            if not isinstance(item, (dict, bool)) and self._misplaced(node, value, name, path):
+                continue
+            if isinstance(item, dict) and isinstance(item.get("required"), bool):
+                if item.pop("required"):
+                    lifted.append(name)
+                self.converted = True
+                self.note(
+                    "draft_dialect", ((place, name), "required"), detail="required is a flag", meant="a list"
+                )
+            value[name] = self.visit(item, (place, name))
+        if lifted:
+            listed = node.get("required")
+            known = listed if isinstance(listed, list) else []
+            node["required"] = list(dict.fromkeys([*known, *lifted]))
+
+    def _named_list(self, node: dict[str, Any], value: list[Any], path: Path) -> Any:
+        named = {
+            item["name"]: item
+            for item in value
+            if isinstance(item, dict) and isinstance(item.get("name"), str)
+        }
+        if len(named) != len(value):
+            return value
+        self.illegal("schema_illegal", (path, "properties"), detail="properties is a list")
+        self.note("parameters_list", (path, "properties"))
+        return {
+            name: {key: part for key, part in item.items() if key != "name"} for name, item in named.items()
+        }
+
+    def _misplaced(self, node: dict[str, Any], properties: dict[str, Any], name: str, path: Path) -> bool:
+        """True if the entry is a keyword that slipped into `properties`; it is moved to where it belongs."""
+        item = properties[name]
+        others = set(properties) - {name}
+        certain = (
+            (
+                name == "required"
+                and isinstance(item, list)
+                and all(isinstance(part, str) and part in others for part in item)
+            )
+            or (name == "type" and item == "object")
+            or (name == "additionalProperties" and item is None)
+            or (
+                name in ("title", "description", "$schema")
+                and isinstance(item, str)
+                and read_type(item) is None
+            )
+        )
+        if not certain:
+            return False
+        del properties[name]
+        fix = Message(
+            f"write {name}: {item!r} beside properties", f"把 {name}: {item!r} 写在 properties 旁边"
+        )
+        if len(self.findings) < 200:
+            place = path_pointer(((path, "properties"), name))
+            self.findings.append(
+                make_finding(
+                    "misplaced_keyword", self.subject, place, fix=fix, keyword=name, suggestion={name: item}
+                )
+            )
+        if name == "required":
+            listed = node.get("required")
+            node["required"] = list(dict.fromkeys([*(listed if isinstance(listed, list) else []), *item]))
+        else:
+            node.setdefault(name, item)
+        return True
+
+    def on_required(self, node: dict[str, Any], key: str, path: Path) -> None:
+        value = node[key]
+        if isinstance(value, list) and all(isinstance(name, str) for name in value):
+            if len(set(value)) != len(value):
+                node[key] = list(dict.fromkeys(value))
+            return
+        if value is None or isinstance(value, bool):
+            del node[key]
+            if value is not None:
+                self.converted = True
+                self.note("draft_dialect", (path, key), detail="required is a flag", meant="nothing here")
+            return
+        if isinstance(value, str) and value in (node.get("properties") or {}):
+            self.illegal("schema_illegal", (path, key), detail="required is no list")
+            self.note("draft_dialect", (path, key), detail="required is one name", meant="a list of it")
+            node[key] = [value]
+            return
+        self.drop(node, key, path, "required is no list of names")
+
+    def on_type(self, node: dict[str, Any], key: str, path: Path) -> None:
+        value = node[key]
+        if isinstance(value, str):
+            if value not in JSON_TYPES:
+                self._alias(node, value, path)
+            return
+        if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+            if not all(item in JSON_TYPES for item in value):
+                self._alias(node, " | ".join(value), path)
+            elif len(set(value)) != len(value):
+                node[key] = list(dict.fromkeys(value))
+            return
+        if value is None:
+            del node[key]
+            return
+        if isinstance(value, dict) and self.repair:
+            self.note("schema_repaired", (path, key), detail="type is itself a schema")
+            del node[key]
+            inner = self.visit(value, (path, key))
+            for name, item in inner.items() if isinstance(inner, dict) else ():
+                node.setdefault(name, item)
+            return
+        self.drop(node, key, path, f"type is {type(value).__name__}")
+
+    def _alias(self, node: dict[str, Any], word: str, path: Path) -> None:
+        self.illegal("type_illegal", (path, "type"), found=word)
+        known = read_type(word)
+        del node["type"]
+        if known is None:
+            meant = "string" if isinstance(node.get("enum"), list) else None
+            if "properties" in node:
+                meant = "object"
+            if meant is None:
+                self.note("type_unknown", (path, "type"), found=word)
+                return
+            known = {"type": meant}
+        if word.strip().casefold() == "enum" and "enum" in node:
+            known = {}
+        self.note("type_alias", (path, "type"), found=word, meant=_type_word(known))
+        for name, item in known.items():
+            node.setdefault(name, item)
+
+    def on_enum(self, node: dict[str, Any], key: str, path: Path) -> None:
+        value = node[key]
+        if isinstance(value, list):
+            if not value:
+                self.note("annotation_repaired", (path, key), detail="an empty enum allows nothing; dropped")
+                del node[key]
+            return
+        if isinstance(value, dict) and value:
+            self.illegal("schema_illegal", (path, key), detail="enum is no list")
+            self.note("annotation_repaired", (path, key), detail="enum is a mapping; its keys are read")
+            node[key] = list(value)
+            return
+        if value is None:
+            del node[key]
+            return
+        self.drop(node, key, path, "enum is no list")
+
+    def on_text(self, node: dict[str, Any], key: str, path: Path) -> None:
+        value = node[key]
+        if isinstance(value, str):
+            return
+        if isinstance(value, list) and value and all(isinstance(line, str) for line in value):
+            node[key] = "\n".join(value)
+        elif value is None or key == "format" or isinstance(value, (dict, list)):
+            del node[key]
+        else:
+            node[key] = str(value)
+        if value is not None:
+            self.note("annotation_repaired", (path, key), detail=f"{key} is {type(value).__name__}, not text")
+
+    def on_flag(self, node: dict[str, Any], key: str, path: Path) -> None:
+        if not isinstance(node[key], bool):
+            self.note("annotation_repaired", (path, key), detail=f"{key} is no boolean; dropped")
+            del node[key]
+
+    def on_examples(self, node: dict[str, Any], key: str, path: Path) -> None:
+        value = node[key]
+        if not isinstance(value, list):
+            node[key] = list(value.values()) if isinstance(value, dict) else [value]
+
+    def on_number(self, node: dict[str, Any], key: str, path: Path) -> None:
+        value = node.get(key)
+        if isinstance(value, bool) and key in ("exclusiveMinimum", "exclusiveMaximum"):
+            limit = "minimum" if key == "exclusiveMinimum" else "maximum"
+            bound = node.get(limit)
+            del node[key]
+            if value and isinstance(bound, (int, float)) and not isinstance(bound, bool):
+                node[key] = node.pop(limit)
+            self.converted = True
+            self.note(
+                "draft_dialect", (path, key), detail=f"{key} is a flag", meant=f"{key}: {node.get(key)}"
+            )
+            return
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if key in _COUNTS and (value < 0 or value != int(value)):
+                self.drop(node, key, path, f"{key} is {value}")
+            elif key == "multipleOf" and value <= 0:
+                self.drop(node, key, path, f"multipleOf is {value}")
+            return
+        if value is None:
+            node.pop(key, None)
+            return
+        number = _number_text(value)
+        if number is not None:
+            self.illegal("schema_illegal", (path, key), detail=f"{key} is text")
+            self.note(
+                "annotation_repaired", (path, key), detail=f"{key} is the text {value!r}; read as a number"
+            )
+            node[key] = number
+            self.on_number(node, key, path)
+            return
+        self.drop(node, key, path, f"{key} is {type(value).__name__}")
+
+    def on_dependencies(self, node: dict[str, Any], key: str, path: Path) -> None:
+        value = node.pop(key)
+        if not isinstance(value, dict):
+            return
+        for name, item in value.items():
+            if isinstance(item, str):
+                item = [item]
+            if isinstance(item, list):
+                node.setdefault("dependentRequired", {})[name] = [
+                    part for part in item if isinstance(part, str)
+                ]
+            else:
+                place = ((path, key), name)
+                node.setdefault("dependentSchemas", {})[name] = self.visit(item, place)
+        self.converted = True
+        self.note(
+            "draft_dialect",
+            (path, key),
+            detail="dependencies",
+            meant="dependentRequired and dependentSchemas",
+        )
+
+    def on_dependent_required(self, node: dict[str, Any], key: str, path: Path) -> None:
+        value = node[key]
+        if not isinstance(value, dict) or not all(isinstance(item, list) for item in value.values()):
+            self.drop(node, key, path, "dependentRequired is no mapping of lists")
+
+    def on_nullable(self, node: dict[str, Any], key: str, path: Path) -> None:
+        value = node.pop(key)
+        if value is not True:
+            return
+        self.note("nullable_keyword", (path, key))
+        kind = node.get("type")
+        if isinstance(kind, str):
+            if kind != "null":
+                node["type"] = [kind if kind in JSON_TYPES else _one_type(kind), "null"]
+        elif isinstance(kind, list):
+            if "null" not in kind:
+                node["type"] = [*kind, "null"]
+        if isinstance(node.get("enum"), list) and None not in node["enum"]:
+            node["enum"] = [*node["enum"], None]
+        for name in ("anyOf", "oneOf"):
+            options = node.get(name)
+            if isinstance(options, list) and {"type": "null"} not in options:
+                node[name] = [*options, {"type": "null"}]
+        if "$ref" in node and "type" not in node:
+            node["anyOf"] = [{"$ref": node.pop("$ref")}, {"type": "null"}]
+            self.references.append((node["anyOf"][0], path))
+        if isinstance(node.get("allOf"), list) and "type" not in node:
+            node["anyOf"] = [{"allOf": node.pop("allOf")}, {"type": "null"}]
+            self.visit(node["anyOf"][0], path)
+
+    def on_reference(self, node: dict[str, Any], key: str, path: Path) -> None:
+        value = node[key]
+        if isinstance(value, str):
+            if key != "$ref":
+                del node[key]
+                node.setdefault("$ref", value)
+            return
+        self.drop(node, key, path, f"{key} is no text")
+
+    def _reference(self, node: dict[str, Any], path: Path) -> None:
+        if self.reference_alone:
+            for name in [name for name in node if name in KEYWORDS]:
+                if name not in _ANNOTATIONS and name not in ("$ref", "$defs", "definitions", "$schema"):
+                    if path == () and name in ("type", "properties", "required"):
+                        continue
+                    del node[name]
+        self.references.append((node, path))
+
+    def on_anchor(self, node: dict[str, Any], key: str, path: Path) -> None:
+        value = node[key]
+        if key == "id" and not (
+            isinstance(value, str) and (value.startswith("#") or "/" in value or path == ())
+        ):
+            return
+        del node[key]
+        if isinstance(value, str) and value:
+            name = "#" + value if key in ("$anchor", "$dynamicAnchor") else value
+            self.anchors.setdefault(name, path)
+
+    def on_pattern(self, node: dict[str, Any], key: str, path: Path) -> None:
+        if isinstance(node[key], str):
+            self.patterns.append((node, key, (path, key)))
+        elif node[key] is None:
+            del node[key]
+        else:
+            self.drop(node, key, path, "pattern is no text")
+
+
+Handler = Callable[[Dialect, dict[str, Any], str, Path], None]
+
+_HANDLERS: dict[str, Handler] = {
+    **dict.fromkeys(_ONE, Dialect.on_one),
+    **dict.fromkeys(_LIST, Dialect.on_list),
+    **dict.fromkeys(_MAP, Dialect.on_map),
+    **dict.fromkeys(_TEXT, Dialect.on_text),
+    **dict.fromkeys(_FLAGS, Dialect.on_flag),
+    **dict.fromkeys(_COUNTS | _BOUNDS, Dialect.on_number),
+    **dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), Dialect.on_reference),
+    **dict.fromkeys(
+        ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$id", "id", "$vocabulary"), Dialect.on_anchor
+    ),
+    "type": Dialect.on_type,
+    "properties": Dialect.on_properties,
+    "required": Dialect.on_required,
+    "enum": Dialect.on_enum,
+    "examples": Dialect.on_examples,
+    "dependencies": Dialect.on_dependencies,
+    "dependentRequired": Dialect.on_dependent_required,
+    "nullable": Dialect.on_nullable,
+    "pattern": Dialect.on_pattern,
+}
+
+
+def _type_word(schema: dict[str, Any]) -> str:
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return " or ".join(kind)
+    return str(kind) if kind else "any of several" if schema else "any"
+
+
+def _one_type(word: str) -> str:
+    known = read_type(word) or {}
+    kind = known.get("type")
+    return kind if isinstance(kind, str) else "string"
+
+
+def _number_text(value: Any) -> int | float | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        return int(value)
+    except ValueError:
+        pass
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if number == number and abs(number) != float("inf") else None
+
+
+__all__ = ["KEYWORDS", "SCHEMA_2020_12", "Dialect", "Illegal", "RepairTypes", "bounded_copy"]
