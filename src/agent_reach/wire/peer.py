@@ -160,6 +160,7 @@ class Peer:
         waiting = self._waiting.get(request_id)
         if waiting is None or waiting.future.done():
             return
+        self._given_up[request_id] = None  # what the transport makes of it later is of no interest
         error: Exception
         if status is None:
             error = ConnectionLost(message, sent=sent, where=self._label)

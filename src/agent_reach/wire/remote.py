@@ -11,7 +11,9 @@ import asyncio
 import contextlib
 import email.utils
 import json
+import ssl
 import time
+import urllib.parse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -118,15 +120,19 @@ class RemoteChannel:
 
         from agent_reach.wire.oauth import oauth_provider
 
-        auth = oauth_provider(self._config, self._open_address)
-        timeout = httpx2.Timeout(_CONNECT_TIMEOUT, read=_LONG, write=60.0, pool=None)
+        provider = oauth_provider(self._config, self._open_address)
+        limits = httpx2.Timeout(_CONNECT_TIMEOUT, read=_LONG, write=60.0, pool=None)
 
-        def client(**given: Any) -> httpx2.AsyncClient:
+        def client(
+            headers: dict[str, str] | None = None,
+            timeout: httpx2.Timeout | None = None,
+            auth: httpx2.Auth | None = None,
+        ) -> httpx2.AsyncClient:
             return httpx2.AsyncClient(
-                headers={**self._config.headers, **(given.get("headers") or {})},
-                auth=auth,
-                timeout=timeout,
-                transport=_watching_transport(self),
+                headers={**self._config.headers, **(headers or {})},
+                auth=auth or provider,
+                timeout=timeout or limits,
+                transport=_watching_transport(self, self._config),
                 follow_redirects=False,
                 event_hooks={"response": [self._responded]},
             )
@@ -144,7 +150,10 @@ class RemoteChannel:
 
         return await stack.enter_async_context(
             sse_client(
-                self._config.url, timeout=_CONNECT_TIMEOUT, sse_read_timeout=_LONG, httpx_client_factory=client
+                self._config.url,
+                timeout=_CONNECT_TIMEOUT,
+                sse_read_timeout=_LONG,
+                httpx_client_factory=client,
             )
         )
 
@@ -203,7 +212,11 @@ class RemoteChannel:
         text = f"HTTP {status} {_REASONS.get(status, '')}".strip()
         if str(error.get("message")) == "Session terminated":
             self._receiver.refused(
-                request_id, f"{text}: the server has ended the session", status=None, retry_after=None, sent=False
+                request_id,
+                f"{text}: the server has ended the session",
+                status=None,
+                retry_after=None,
+                sent=False,
             )
             self._receiver.lost("the server has ended the session")
             return True
@@ -243,7 +256,9 @@ class RemoteChannel:
 
             status = response.status_code
             return RequestRefused(
-                f"HTTP {status} {_REASONS.get(status, '')}".strip(), http_status=status, where=self._config.label
+                f"HTTP {status} {_REASONS.get(status, '')}".strip(),
+                http_status=status,
+                where=self._config.label,
             )
         return ServerError(
             f"{self._config.url} cannot be reached: {describe(cause)}",
@@ -291,7 +306,21 @@ def _request_id(request: Any) -> int | None:
     return request_id if type(request_id) is int else None
 
 
-def _watching_transport(channel: RemoteChannel) -> Any:
+def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
+    """The proxy that the environment names for an address; none for loopback and for what NO_PROXY lists."""
+    parts = urllib.parse.urlsplit(url)
+    host = (parts.hostname or "").lower()
+    if host in ("localhost", "::1") or host.startswith("127."):
+        return None
+    excluded = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
+    for entry in (item.strip().lower().lstrip(".") for item in excluded.split(",")):
+        if entry and (entry == "*" or host == entry or host.endswith("." + entry)):
+            return None
+    name = f"{parts.scheme}_proxy"
+    return environment.get(name) or environment.get(name.upper()) or None
+
+
+def _watching_transport(channel: RemoteChannel, config: ServerConfig) -> Any:
     """An HTTP transport that turns a failed delivery into an answer, so that one request fails and not the session."""
     import httpx2
 
@@ -304,7 +333,11 @@ def _watching_transport(channel: RemoteChannel) -> Any:
                     raise
                 return httpx2.Response(204, request=request)
 
-    return Watching()
+    authorities = config.env.get("SSL_CERT_FILE")
+    verify: Any = True
+    if authorities and config.url.startswith("https:"):
+        verify = ssl.create_default_context(cafile=authorities)
+    return Watching(verify=verify, trust_env=False, proxy=proxy_for(config.url, config.env))
 
 
 _REASONS = {

@@ -36,6 +36,7 @@ from agent_reach.wire.servers import ServerConfig
 _MAX_ROUNDS = 10
 _LIST_RETRIES = (0.2, 0.4, 0.8, 1.2)
 _STALL = 0.05
+_PERSON = 300.0
 
 OpenAddress = Callable[[str], Awaitable[None]]
 """Shows a person the address at which to allow access."""
@@ -154,6 +155,8 @@ class ServerSession:
         """Start or connect, and agree on a version; raises `ServerError` with the server's own last words."""
         self.config.check()
         limit = self.config.startup_timeout or self.options.startup_timeout
+        if self.config.transport != "stdio" and self.options.open_address is not None:
+            limit = max(limit, _PERSON)  # a person may have to allow access first
         try:
             async with asyncio.timeout(limit):
                 await self._connect(limit)
@@ -374,7 +377,7 @@ class ServerSession:
             era=era,
             capabilities=self.options.capabilities,
             client_info=self.options.client_info,
-            probe_timeout=min(self.options.probe_timeout, limit / 2),
+            probe_timeout=limit if limit >= _PERSON else min(self.options.probe_timeout, limit / 2),
             timeout=limit,
         )
 
