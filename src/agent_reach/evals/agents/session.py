@@ -1,0 +1,440 @@
+"""One attempt while it lasts: what the agent sees, the execution of its calls, and the record of everything it did.
+
+The session never judges a decision. It refuses calls that cannot be executed (no such tool, not offered, not permitted,
+unreadable or illegal arguments) with a text that the model can act on, and runs the others one after the other in the
+order the model wrote them, so that recordings answer the same on every run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent_reach.backends.base import Backend
+from agent_reach.evals.agents.base import ModelReply
+from agent_reach.evals.call_parse.duplicates import DuplicatePolicy, mark_duplicates
+from agent_reach.evals.call_parse.identifiers import unique_id
+from agent_reach.evals.call_parse.records import ParsedCall
+from agent_reach.evals.context.conversation import Conversation
+from agent_reach.evals.context.slots import fill_slots, slots_block
+from agent_reach.evals.exposure import ExposedTools
+from agent_reach.records.context import ContextBlock, StateSlot
+from agent_reach.records.finding import Finding
+from agent_reach.records.task import Task
+from agent_reach.records.tool import Tool
+from agent_reach.records.trace import ArgumentProblem, Call, CallOutcome, ErrorKind, Step, Trace
+
+if TYPE_CHECKING:
+    from agent_reach.catalog.catalog import Catalog
+
+_LISTED_NAMES = 5
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSettings:
+    """What is the same for all attempts of a run. `call_timeout` in seconds; `clock` gives seconds since the epoch."""
+
+    agent: str = ""
+    model: str = ""
+    source: str = "run"
+    duplicates: DuplicatePolicy = "unsafe"
+    call_timeout: float | None = 60.0
+    clock: Callable[[], float] = time.time
+
+
+class AttemptSession:
+    """The door between an agent and one attempt.
+
+    `query`, `messages()`, `tools`, `definitions` and `context` are what the agent may know; `take_reply` records a model
+    message and executes its calls; `call` and `say` serve agents that are code; `next_turn` moves to the user's next words.
+    """
+
+    def __init__(
+        self,
+        *,
+        task: Task,
+        attempt: int,
+        trace_id: str,
+        catalog: Catalog,
+        exposed: ExposedTools,
+        conversation: Conversation,
+        backend: Backend,
+        settings: SessionSettings,
+    ) -> None:
+        self.task = task
+        self.attempt = attempt
+        self.catalog = catalog
+        self.exposed = exposed
+        self.conversation = conversation
+        self.settings = settings
+        self.query = task.query
+        self.stopped = False
+        self.used_ids: set[str] = set()
+        self._trace_id = trace_id
+        self._backend = backend
+        self._missing = exposed.permissions_missing
+        self._offered = {tool.key for tool in exposed.tools}
+        self._steps: list[Step] = []
+        self._results: list[ContextBlock] = []
+        self._slots: tuple[StateSlot, ...] = task.state_slots
+        self._findings: list[Finding] = []
+        self._final_text = ""
+        self._turn = 0
+        self._open: _OpenStep | None = None
+        self._started_at = settings.clock()
+        self._deadline: asyncio.Timeout | None = None
+        self._adopted: Trace | None = None
+        self._metadata: dict[str, Any] = {}
+        if self._missing:
+            self._metadata["permissions_missing"] = {key: list(lacks) for key, lacks in self._missing.items()}
+
+    # --- what the agent sees
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The offered tools in order."""
+        return self.exposed.tools
+
+    @property
+    def definitions(self) -> tuple[Mapping[str, Any], ...]:
+        """The offered tools as function definitions of the chat API, named by wire name."""
+        return self.exposed.definitions
+
+    @property
+    def context(self) -> tuple[ContextBlock, ...]:
+        """The context blocks given so far, results of calls included."""
+        return (*self.conversation.blocks, *self._results)
+
+    @property
+    def step_index(self) -> int:
+        """The number of the next step."""
+        return len(self._steps)
+
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages of the next request, in the form of the chat API."""
+        self.conversation.set_slots(self._slots)
+        return self.conversation.messages(self.step_index)
+
+    def is_known(self, name: str) -> bool:
+        """True if a name that a model wrote means a tool of the catalog."""
+        from agent_reach.catalog.naming import resolve_emitted_name
+
+        return resolve_emitted_name(name, self.catalog).tool is not None
+
+    def wire_name(self, name: str) -> str:
+        """The name on the wire of the tool that an emitted name means; the emitted name where it means none."""
+        from agent_reach.catalog.naming import resolve_emitted_name
+
+        tool = resolve_emitted_name(name, self.catalog).tool
+        return self.catalog.wire_name(tool) if tool is not None else name
+
+    # --- time
+
+    def bind_deadline(self, deadline: asyncio.Timeout) -> None:
+        """The time limit of the attempt, which `excuse` moves."""
+        self._deadline = deadline
+
+    def excuse(self, seconds: float) -> None:
+        """Time that the agent did not spend deciding (a rate limit, a queue): the limit moves by as much."""
+        if self._deadline is None or seconds <= 0:
+            return
+        when = self._deadline.when()
+        if when is not None and not self._deadline.expired():
+            self._deadline.reschedule(when + seconds)
+
+    # --- what the agent does
+
+    async def take_reply(self, reply: ModelReply, *, results_as: str = "tool") -> tuple[Call, ...]:
+        """Record one model message, execute its calls, and add both to the conversation.
+
+        `results_as` is the role in which results are shown: `tool`, or `user` for models without such a role.
+        """
+        index = self.step_index
+        parsed = reply.parsed
+        marked = mark_duplicates(
+            parsed.calls, policy=self.settings.duplicates, is_safe_to_repeat=self._is_safe_to_repeat
+        )
+        self._steps.append(
+            Step(
+                index=index,
+                text=parsed.text,
+                raw=reply.raw,
+                reasoning=parsed.reasoning,
+                problems=parsed.problems,
+                started_at=reply.started_at,
+                latency_ms=reply.latency_ms,
+                input_tokens=reply.input_tokens,
+                output_tokens=reply.output_tokens,
+                finish_reason=reply.finish_reason,
+                candidates=self.exposed.candidates if index == 0 else (),
+            )
+        )
+        self._findings.extend(parsed.findings)
+        self.conversation.add_reply(reply.message)
+        self._final_text = parsed.text
+        done: list[Call] = []
+        for parsed_call in marked:
+            original = next((call for call in done if call.call_id == parsed_call.duplicate_of), None)
+            pending = Call(
+                call_id=parsed_call.call_id, name=parsed_call.name, arguments=parsed_call.arguments
+            )
+            self._steps[index] = dataclasses.replace(self._steps[index], calls=(*done, pending))
+            call = await self._execute(parsed_call, index, original)
+            done.append(call)
+            self._steps[index] = dataclasses.replace(self._steps[index], calls=tuple(done))
+            self._show_result(parsed_call, call, results_as)
+        for problem in parsed.problems:
+            self.conversation.add_user(f"The tool call could not be read ({problem.code}): {problem.message}")
+        return tuple(done)
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | str | None) -> CallOutcome:
+        """One call of an agent that is code. Calls that begin while others of theirs are under way belong to one step."""
+        from agent_reach.evals.call_parse.arguments import read_arguments
+
+        read = read_arguments(arguments)
+        parsed = ParsedCall(
+            call_id=unique_id("", self.used_ids),
+            name=str(name),
+            arguments=read.values,
+            raw_arguments=arguments if isinstance(arguments, str) else "",
+            problems=read.problems,
+            repairs=read.repairs,
+            origin="python",
+        )
+        step = self._join_step()
+        position = step.add(Call(call_id=parsed.call_id, name=parsed.name, arguments=parsed.arguments))
+        self._store(step)
+        try:
+            call = await self._execute(parsed, step.index, None)
+        finally:
+            step.running -= 1
+            if step.running == 0 and self._open is step:
+                self._open = None
+        step.calls[position] = call
+        self._store(step)
+        assert call.outcome is not None
+        return call.outcome
+
+    def say(self, text: str, *, raw: str = "") -> None:
+        """Words of an agent that is code: a step of their own, and the last ones are the final text."""
+        self._open = None
+        self._steps.append(Step(index=self.step_index, text=text, raw=raw or text))
+        self._final_text = text
+
+    def next_turn(self) -> str | None:
+        """The user's next scripted words, added to the conversation and the record; None when there are none."""
+        if self._turn + 1 >= len(self.task.turns) or self.stopped:
+            return None
+        self._turn += 1
+        words = self.task.turns[self._turn].user
+        self._open = None
+        self._steps.append(Step(index=self.step_index, kind="user", text=words))
+        self.conversation.add_user(words)
+        self.query = words
+        return words
+
+    def note(self, finding: Finding) -> None:
+        """Keep a finding with the trace."""
+        self._findings.append(finding)
+
+    def adopt(self, trace: Trace) -> None:
+        """Take a trace that exists already in place of everything recorded here."""
+        self._adopted = trace
+
+    # --- execution
+
+    def _is_safe_to_repeat(self, name: str) -> bool:
+        from agent_reach.catalog.naming import resolve_emitted_name
+
+        tool = resolve_emitted_name(name, self.catalog).tool
+        return tool is not None and tool.is_read_only
+
+    async def _execute(self, parsed: ParsedCall, step: int, original: Call | None) -> Call:
+        from agent_reach.catalog.naming import resolve_emitted_name
+
+        resolution = resolve_emitted_name(parsed.name, self.catalog)
+        tool = resolution.tool
+        metadata: dict[str, Any] = {}
+        if tool is not None and resolution.repair:
+            metadata["name_repair"] = resolution.repair
+        if parsed.repairs:
+            metadata["repairs"] = list(parsed.repairs)
+        if parsed.emitted_id and parsed.emitted_id != parsed.call_id:
+            metadata["emitted_id"] = parsed.emitted_id
+        if parsed.origin not in ("tool_calls", "python"):
+            metadata["origin"] = parsed.origin
+        call = Call(
+            call_id=parsed.call_id,
+            name=parsed.name,
+            tool=tool.key if tool else None,
+            arguments=parsed.arguments,
+            raw_arguments=parsed.raw_arguments,
+            problems=parsed.problems,
+            started_at=self.settings.clock(),
+            metadata=metadata,
+        )
+        if original is not None and original.outcome is not None:
+            return dataclasses.replace(
+                call,
+                outcome=_duplicate_outcome(original),
+                metadata={**metadata, "duplicate_of": original.call_id},
+            )
+        if tool is None:
+            ambiguous = resolution.candidates if resolution.is_ambiguous else ()
+            return dataclasses.replace(call, outcome=self._unknown(parsed.name, ambiguous))
+        problems = self._argument_problems(tool, parsed)
+        call = dataclasses.replace(call, problems=problems)
+        refusal = self._refusal(tool, parsed, problems)
+        outcome = refusal or await self._backend.call(
+            tool, parsed.arguments or {}, call_id=parsed.call_id, timeout=self.settings.call_timeout
+        )
+        self._learn(tool, parsed.call_id, outcome, step)
+        return dataclasses.replace(call, outcome=outcome)
+
+    def _argument_problems(self, tool: Tool, parsed: ParsedCall) -> tuple[ArgumentProblem, ...]:
+        if parsed.arguments is None:
+            return parsed.problems
+        from agent_reach.catalog.schema import argument_problems
+
+        return (*parsed.problems, *argument_problems(tool, parsed.arguments))
+
+    def _refusal(
+        self, tool: Tool, parsed: ParsedCall, problems: Sequence[ArgumentProblem]
+    ) -> CallOutcome | None:
+        if tool.key in self._missing:
+            lacking = ", ".join(self._missing[tool.key])
+            return _refused("permission", f"{tool.name} is not permitted here: {lacking} is missing")
+        if tool.key not in self._offered:
+            return self._unknown(parsed.name, ())
+        if problems:
+            return _refused("argument", argument_text(tool, problems))
+        return None
+
+    def _unknown(self, name: str, candidates: Sequence[str]) -> CallOutcome:
+        from agent_reach.text.tokens import nearest_names
+
+        if candidates:
+            listed = ", ".join(candidates[:_LISTED_NAMES])
+            return _refused("not_found", f"{name!r} could be {listed}; write the full name")
+        near = nearest_names(name, [tool.name for tool in self.tools], limit=_LISTED_NAMES)
+        hint = f"; the nearest are {', '.join(near)}" if near else ""
+        return _refused("not_found", f"there is no tool named {name!r}{hint}")
+
+    def _learn(self, tool: Tool, call_id: str, outcome: CallOutcome, step: int) -> None:
+        """Results become context blocks, and fill the state slots that name them."""
+        self._findings.extend(outcome.findings)
+        if outcome.metadata.get("stop"):
+            self.stopped = True
+        if not outcome.reached_backend or (outcome.off_recording and not outcome.ok):
+            return
+        self._results.append(
+            ContextBlock(
+                id=result_block_id(call_id),
+                kind="tool_result",
+                text=outcome.text,
+                value=outcome.value,
+                call_id=call_id,
+                from_step=step,
+            )
+        )
+        if outcome.ok:
+            filled = fill_slots(self._slots, tool, outcome.value)
+            for before, after in zip(self._slots, filled, strict=True):
+                if after is not before:
+                    self._metadata.setdefault("slots_filled_at", {})[after.name] = step
+            self._slots = filled
+
+    def _show_result(self, parsed: ParsedCall, call: Call, results_as: str) -> None:
+        assert call.outcome is not None
+        text = call.outcome.text or call.outcome.message or "(no output)"
+        block_id = result_block_id(call.call_id)
+        self.conversation.add_result(call.call_id, parsed.name, text, block_id=block_id, role=results_as)
+
+    # --- steps of agents that are code
+
+    def _join_step(self) -> _OpenStep:
+        if self._open is None:
+            self._open = _OpenStep(index=self.step_index)
+            candidates = self.exposed.candidates if self.step_index == 0 else ()
+            self._steps.append(Step(index=self._open.index, candidates=candidates))
+        self._open.running += 1
+        return self._open
+
+    def _store(self, step: _OpenStep) -> None:
+        self._steps[step.index] = dataclasses.replace(self._steps[step.index], calls=tuple(step.calls))
+
+    # --- the record
+
+    def trace(self) -> Trace:
+        """Everything so far; the calls that were cut off in the middle have no outcome."""
+        if self._adopted is not None:
+            return self._adopted
+        slots = slots_block(self._slots) if self.conversation.shows_slots else None
+        filled_at = self._metadata.get("slots_filled_at", {})
+        first = min(filled_at.values(), default=-1)
+        blocks = self.context
+        if slots is not None:
+            blocks = (*blocks, dataclasses.replace(slots, from_step=first))
+        return Trace(
+            trace_id=self._trace_id,
+            query=self.task.query,
+            task_id=self.task.id,
+            attempt=self.attempt,
+            agent=self.settings.agent,
+            model=self.settings.model,
+            source=self.settings.source,
+            started_at=self._started_at,
+            ended_at=self.settings.clock(),
+            exposure=self.exposed.exposure,
+            steps=tuple(self._steps),
+            blocks=blocks,
+            dropped=self.conversation.dropped,
+            state_slots=self._slots,
+            final_text=self._final_text,
+            findings=tuple(self._findings),
+            metadata=dict(self._metadata),
+        )
+
+
+@dataclasses.dataclass(slots=True)
+class _OpenStep:
+    """A step of an agent that is code, while calls of it are under way."""
+
+    index: int
+    running: int = 0
+    calls: list[Call] = dataclasses.field(default_factory=list)
+
+    def add(self, call: Call) -> int:
+        self.calls.append(call)
+        return len(self.calls) - 1
+
+
+def result_block_id(call_id: str) -> str:
+    """The id of the context block that holds a call's result."""
+    return f"result:{call_id}"
+
+
+def argument_text(tool: Tool, problems: Sequence[ArgumentProblem]) -> str:
+    """All problems of a call in one text that a model can act on."""
+    lines = [f"{problem.pointer or 'arguments'}: {problem.message or problem.code}" for problem in problems]
+    return f"the call of {tool.name} was not sent; {len(lines)} problem(s): " + "; ".join(lines)
+
+
+def _refused(kind: ErrorKind, text: str) -> CallOutcome:
+    return CallOutcome(status="failed", error_kind=kind, text=text, message=text, reached_backend=False)
+
+
+def _duplicate_outcome(original: Call) -> CallOutcome:
+    assert original.outcome is not None
+    return dataclasses.replace(
+        original.outcome,
+        text=f"duplicate of {original.call_id}: the same call was made once, see its result",
+        message=f"duplicate of {original.call_id}",
+        reached_backend=False,
+        latency_ms=None,
+        findings=(),
+        metadata={"duplicate_of": original.call_id},
+    )
