@@ -78,7 +78,8 @@ async def negotiate(
     version = LATEST_MODERN
     for attempt in range(2):
         if era != "legacy":
-            found = await _discover(peer, version, capabilities, client_info, probe_timeout)
+            patience = timeout if era == "modern" else probe_timeout
+            found = await _discover(peer, version, capabilities, client_info, patience)
             if isinstance(found, Agreement):
                 return found
             if found and attempt == 0:
