@@ -22,6 +22,7 @@ from agent_reach.reports.values import (
     around,
     differing,
     expected_text,
+    is_matcher,
     shortened,
 )
 from agent_reach.reports.wording import (
@@ -131,10 +132,13 @@ def _rows(decision: Decision, language: Language) -> list[dict[str, Any]]:
         right = "" if wanted is ABSENT else shortened(expected_text(wanted, language), _VALUE_LIMIT)
         verdict = score.verdict if score is not None else ""
         wrong = verdict in ("wrong", "illegal", "unknown")
+        if score is None and decision.arguments is not None:
+            # Another tool was called: no verdict, but what only one side has may be seen at a glance.
+            wrong = left != right and not is_matcher(wanted)
         left_parts, right_parts = (
             differing(left, right)
             if wrong and left and right
-            else ([(left, wrong)] if left else [], [(right, False)] if right else [])
+            else ([(left, wrong)] if left else [], [(right, wrong)] if right else [])
         )
         rows.append(
             {

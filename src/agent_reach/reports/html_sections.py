@@ -119,7 +119,7 @@ def causes(report: Report, language: Language) -> list[dict[str, Any]]:
             "tools": cause.tools[:6],
             "more_tools": max(0, len(cause.tools) - 6),
             "tasks": cause.tasks[:4],
-            "task_count": count(len(cause.tasks)),
+            "more_tasks": max(0, len(cause.tasks) - 4),
             "fix": cause.fix.text(language) if cause.fix is not None else "",
         }
         for cause in report.causes
@@ -148,7 +148,7 @@ def heat(report: Report, language: Language) -> dict[str, Any] | None:
             line.append(
                 {
                     "count": number,
-                    "level": 0 if row == column or not number else 1 + min(4, int((number / most) * 4.999)),
+                    "level": 0 if row == column else _level(number, most),
                     "right": row == column,
                     "predicted": (entry is not None and entry.predicted) or frozenset((row, column)) in pairs,
                 }
@@ -166,6 +166,13 @@ def heat(report: Report, language: Language) -> dict[str, Any] | None:
         "rows": table,
         "left_out": len({name for name, _ in wrong_pairs}) - len(rows),
     }
+
+
+def _level(number: int, most: int) -> int:
+    """The shade, 0 to 5: the count itself while counts are small, else its share of the largest."""
+    if most <= 5:
+        return number
+    return min(5, 1 + number * 5 // (most + 1)) if number else 0
 
 
 def _no_call(language: Language) -> str:

@@ -24,9 +24,14 @@ class _Absent:
 ABSENT = _Absent()
 
 
+def is_matcher(value: Any) -> bool:
+    """The expected value is a matcher of the golden path, not a literal."""
+    return isinstance(value, Mapping) and bool(value) and all(str(key).startswith("$") for key in value)
+
+
 def expected_text(value: Any, language: Language) -> str:
     """An expected value for people: a matcher in words, anything else as JSON."""
-    if isinstance(value, Mapping) and value and all(str(key).startswith("$") for key in value):
+    if is_matcher(value):
         return _matcher_text(value, language)
     return json_value(value)
 

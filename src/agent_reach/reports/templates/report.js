@@ -27,6 +27,14 @@
     if (Array.isArray(child)) { child.forEach(function (one) { add(parent, one); }); return; }
     parent.appendChild(child.nodeType ? child : document.createTextNode(String(child)));
   }
+  // `name` between backticks becomes code, as in the sentences of the program itself.
+  function ticks(text) {
+    var pieces = text.split("`");
+    return pieces.map(function (piece, place) {
+      if (place % 2 === 0) { return piece; }
+      return place === pieces.length - 1 ? "`" + piece : h("code", {}, piece);
+    });
+  }
   function css(name) { return { "class": name }; }
 
   /* one lost decision */
@@ -37,8 +45,9 @@
     var off = ["wrong", "missing", "illegal", "unknown"].indexOf(row.verdict) >= 0;
     var mark = off ? " off-row" : "";
     var did = row.did.length ? parts(row.did, "del") : h("em", {}, words.left_out);
-    var should = row.should.length ? parts(row.should, "ins") : h("em", {}, words.none_expected);
-    var reason = row.reason || (off || row.verdict === "unused" ? row.word : "");
+    var nothing = { legal: words.any_legal, illegal: words.any_legal, unknown: words.no_such }[row.verdict] || words.none_expected;
+    var should = row.should.length ? parts(row.should, "ins") : h("em", {}, nothing);
+    var reason = row.reason || (off && row.verdict !== "missing" && row.verdict !== "unknown" ? row.word : "");
     return [
       h("div", css("name" + mark), (off ? "✗ " : row.verdict === "right" ? "✓ " : "") + row.name,
         row.optional ? h("span", css("quiet"), " " + words.optional) : null),
@@ -70,11 +79,11 @@
         item.outcome.detail ? h("code", css("block"), item.outcome.detail) : null]);
     }
     if (item.cause) {
-      entry(words.evidence, item.cause.evidence);
-      entry(words.fix, item.cause.fix, "fix");
+      entry(words.evidence, ticks(item.cause.evidence));
+      entry(words.fix, ticks(item.cause.fix), "fix");
     }
     entry(words.also, item.also.length ? item.also.map(function (cause) {
-      return h("span", css("block small"), h("b", {}, cause.label), " " + cause.evidence);
+      return h("span", css("block small"), h("b", {}, cause.label), " ", ticks(cause.evidence));
     }) : null);
     return list.childNodes.length ? list : null;
   }
@@ -125,10 +134,10 @@
   function lost(item, chunk) {
     var where = item.task + (item.attempts > 1 ? " · " + words.attempt + " " + (item.attempt + 1) + "/" + item.attempts : "") +
       (item.step ? " · " + words.decision + " " + item.step + (item.golden ? " (" + item.golden + ")" : "") : "");
-    var remarks = [item.kind, item.order ? words.order_wrong : "", item.detour ? words.detour : "",
+    var remarks = [item.verdict === "right" ? words.decision_right : "", item.kind, item.order ? words.order_wrong : "", item.detour ? words.detour : "",
       item.cause && item.cause.blame ? words.blame + " " + item.cause.blame : "", item.cause && item.cause.step ? "← " + item.cause.step : ""];
     return h("article", css("lost"),
-      h("div", css("lost-head"), h("span", css("verdict v-" + item.verdict), item.label),
+      h("div", css("lost-head"), h("span", css("verdict v-" + (item.verdict === "right" ? "infra" : item.verdict)), item.label),
         item.cause ? h("span", css("chip"), item.cause.layer) : null,
         remarks.filter(Boolean).map(function (text) { return h("span", css("chip"), text); }),
         item.cause && item.cause.proof ? h("span", css("chip"), "§ " + item.cause.proof) : null,
