@@ -125,6 +125,7 @@ def main() -> None:
         app = server.sse_app()
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
+    listening.listen(128)
     sys.stderr.write(f"port {listening.getsockname()[1]}\n")
     sys.stderr.flush()
     config = uvicorn.Config(Front(app), log_level="error", lifespan="on")

@@ -44,7 +44,23 @@ TOOLS = [
         "description": f"Synthetic tool {name}",
         "inputSchema": {"type": "object", "properties": {}},
     }
-    for name in ["echo", "slow", "never", "fail", "drop", "big", "progress", "count", "write", "raw", "pid", "cancelled", "env", "rpc_error", "ask"]
+    for name in [
+        "echo",
+        "slow",
+        "never",
+        "fail",
+        "drop",
+        "big",
+        "progress",
+        "count",
+        "write",
+        "raw",
+        "pid",
+        "cancelled",
+        "env",
+        "rpc_error",
+        "ask",
+    ]
 ]
 
 
