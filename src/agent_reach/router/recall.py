@@ -1,0 +1,291 @@
+"""Recall: from all tools to the few dozen that share words with a request, in well under a millisecond.
+
+An inverted index with field weights (BM25F: Robertson, Zaragoza and Taylor, Simple BM25 extension to multiple weighted
+fields, 2004). Everything that does not depend on the request is computed when the index is built. It reads words, not
+meaning, beyond a small table of related words (`text.concepts`); where request and catalog share no words it finds
+nothing and says so.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agent_reach.records.tool import Tool
+from agent_reach.router.fingerprint import kinds_of_tool
+from agent_reach.router.recall_fields import FIELDS, field_texts
+from agent_reach.router.request import Request
+from agent_reach.text.concepts import concepts_of_run
+from agent_reach.text.tokens import run_terms, runs
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallWeights:
+    """The numbers of the measure; `fields` and `lengths` follow `FIELDS` (weight, and how far length counts)."""
+
+    fields: tuple[float, ...] = (3.0, 2.0, 2.0, 1.5, 0.6, 0.4, 0.3, 0.5)
+    lengths: tuple[float, ...] = (0.3, 0.5, 0.3, 0.5, 0.5, 0.6, 0.5, 0.5)
+    saturation: float = 1.2
+    name_coverage: float = 1.5
+    related: float = 0.35
+    repeats: float = 0.5
+    before: float = 0.8
+    kind: float = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the words of a request say about every tool slot of the index.
+
+    `by_item` (items x slots) is the share of each item, `by_need` (needs x slots) of each separate need, `total` (slots) the
+    sum; `ideal` (items) is what an item would give a tool whose only word it is: an unknown word is as rare as can be.
+    """
+
+    keys: tuple[str, ...]
+    by_item: Any
+    by_need: Any
+    total: Any
+    ideal: Any
+
+
+class LexicalIndex:
+    """Tools by their words. Slots are numbered by tool key, so that no order of discovery can show through."""
+
+    def __init__(self, tools: Iterable[Tool], weights: RecallWeights | None = None) -> None:
+        self.weights = weights or RecallWeights()
+        self._build(sorted(tools, key=lambda tool: tool.key))
+
+    def __len__(self) -> int:
+        return len(self.slot_of)
+
+    def _build(self, tools: list[Tool]) -> None:
+        self.tools: list[Tool] = tools
+        self.slot_of = {tool.key: slot for slot, tool in enumerate(tools)}
+        self.dead: list[int] = []
+        self._extra: dict[int, list[tuple[int, float]]] = {}
+        self._appended: list[Tool] = []
+        self._vocabulary: dict[str, int] = {}
+        self._marks: set[int] = set()  # numbers of groups of related words and of kinds: no words of a name
+        self._runs: dict[str, tuple[tuple[int, ...], int]] = {}
+        occurrences = array("i")  # term numbers, tool by tool and field by field
+        counts = array("i")  # how many of them each (tool, field) has
+        lengths = array("i")  # words of each (tool, field); related groups do not count
+        for tool in tools:
+            self._collect(tool, occurrences, counts, lengths)
+        self._postings(occurrences, counts, lengths, len(tools))
+        self._runs = {}
+
+    def _collect(self, tool: Tool, occurrences: array[int], counts: array[int], lengths: array[int]) -> None:
+        known = self._runs
+        for number, texts in enumerate(field_texts(tool)):
+            before = len(occurrences)
+            length = 0
+            for text in texts:
+                for run in runs(text):
+                    entry = known.get(run)
+                    if entry is None:
+                        entry = known[run] = self._number_run(run)
+                    occurrences.extend(entry[0])
+                    length += entry[1]
+            if number == len(FIELDS) - 1:
+                occurrences.extend(self._term(f"@{kind}") for kind in sorted(kinds_of_tool(tool)))
+            counts.append(len(occurrences) - before)
+            lengths.append(length)
+
+    def _number_run(self, run: str) -> tuple[tuple[int, ...], int]:
+        terms = run_terms(run)
+        return tuple(self._term(term) for term in (*terms, *concepts_of_run(run))), len(terms)
+
+    def _term(self, term: str) -> int:
+        number = self._vocabulary.get(term)
+        if number is None:
+            number = self._vocabulary[term] = len(self._vocabulary)
+            if term[0] in "#@":
+                self._marks.add(number)
+        return number
+
+    def _postings(self, occurrences: array[int], counts: array[int], lengths: array[int], size: int) -> None:
+        """Impact of every (term, tool) pair: saturated weighted frequency and share of the name, times rarity."""
+        import numpy as np
+
+        fields = len(FIELDS)
+        vocabulary = len(self._vocabulary)
+        length = (
+            np.frombuffer(lengths, dtype=np.int32).reshape(-1, fields).astype(np.float64)
+            if size
+            else np.zeros((0, fields))
+        )
+        used = np.maximum(1, (length > 0).sum(0))
+        self._average = np.maximum(1.0, length.sum(0) / used)
+        slope = np.array(self.weights.lengths)
+        stretch = np.maximum(0.1, 1 - slope + slope * length / self._average)
+        gain = np.array(self.weights.fields) / stretch
+        count = np.frombuffer(counts, dtype=np.int32) if size else np.zeros(0, dtype=np.int32)
+        place = np.repeat(np.arange(size * fields, dtype=np.int64), count)
+        term = (
+            np.frombuffer(occurrences, dtype=np.int32).astype(np.int64)
+            if len(occurrences)
+            else np.zeros(0, np.int64)
+        )
+        key, inverse = np.unique(term * max(1, size) + place // fields, return_inverse=True)
+        frequency = np.bincount(inverse, weights=gain.ravel()[place], minlength=len(key))
+        in_name = np.bincount(inverse, weights=(place % fields == 0), minlength=len(key)) > 0
+        terms = key // max(1, size)
+        self._slots = (key % max(1, size)).astype(np.int32)
+        documents = np.bincount(terms, minlength=vocabulary)
+        self._rarity = np.log1p((size - documents + 0.5) / (documents + 0.5))
+        plain = np.ones(vocabulary, dtype=bool)
+        plain[list(self._marks)] = False
+        named = (in_name & plain[terms]) * self._rarity[terms]
+        whole = np.bincount(self._slots, weights=named, minlength=size)
+        self._size = size
+        self._unseen = math.log1p((size + 0.5) / 0.5)
+        impact = frequency / (frequency + self.weights.saturation) * self._rarity[terms]
+        impact += self.weights.name_coverage * named / np.maximum(whole[self._slots], 1e-9)
+        self._impact = impact.astype(np.float32)
+        self._starts = np.searchsorted(terms, np.arange(vocabulary + 1)).tolist()
+
+    def score(self, request: Request) -> Evidence:
+        """What the words of the request say about every slot (arrays in slot order; dead slots are 0)."""
+        import numpy as np
+
+        weights = self.weights
+        slots = self._size + len(self._appended)
+        keys = list(request.items)
+        table = np.zeros((len(keys) + len(request.kinds), slots), dtype=np.float32)
+        ideal = np.zeros(len(table), dtype=np.float32)
+        for row, (key, item) in enumerate(request.items.items()):
+            strength = item.strength(weights.repeats) * (weights.before if key in request.before else 1.0)
+            ideal[row] = strength * self._fill(table[row], item.terms, item.groups, strength)
+        for number, kind in enumerate(request.kinds):
+            self._fill(table[len(keys) + number], (f"@{kind}",), (), weights.kind)
+        if self.dead:
+            table[:, self.dead] = 0
+        return Evidence(
+            keys=tuple(keys),
+            by_item=table,
+            by_need=self._by_need(table, keys, request),
+            total=table.sum(0),
+            ideal=ideal,
+        )
+
+    def _by_need(self, table: Any, keys: list[str], request: Request) -> Any:
+        import numpy as np
+
+        if not request.needs:
+            return None
+        row_of = {key: row for row, key in enumerate(keys)}
+        member = np.zeros((len(request.needs), len(table)), dtype=np.float32)
+        for number, need in enumerate(request.needs):
+            member[number, [row_of[key] for key in need]] = 1
+        return member @ table
+
+    def _fill(self, row: Any, terms: tuple[str, ...], groups: tuple[str, ...], strength: float) -> float:
+        """Write what one item gives each slot into `row` (all 0); the greatest rarity of its terms comes back.
+
+        A related word counts only where the word itself is absent or says less.
+        """
+        import numpy as np
+
+        rarest = 0.0
+        words = np.zeros_like(row) if groups and len(terms) > 1 else row
+        for term in terms:
+            number = self._vocabulary.get(term)
+            if number is None:
+                rarest = max(rarest, self._unseen)
+                continue
+            slots, impact = self._posting(number)
+            words[slots] += impact * np.float32(strength)
+            rarest = max(rarest, self.rarity(number))
+        for group in groups:
+            number = self._vocabulary.get(group)
+            if number is not None:
+                slots, impact = self._posting(number)
+                row[slots] = np.maximum(row[slots], impact * np.float32(strength * self.weights.related))
+        if words is not row:
+            np.maximum(row, words, out=row)
+        return rarest
+
+    def _posting(self, number: int) -> tuple[Any, Any]:
+        """Slots and impacts of a term, changes since the last build included."""
+        import numpy as np
+
+        if number + 1 < len(self._starts):
+            start, stop = self._starts[number], self._starts[number + 1]
+            slots, impact = self._slots[start:stop], self._impact[start:stop]
+        else:
+            slots, impact = self._slots[:0], self._impact[:0]
+        extra = self._extra.get(number)
+        if extra is None:
+            return slots, impact
+        return (
+            np.concatenate([slots, np.array([slot for slot, _ in extra], dtype=np.int32)]),
+            np.concatenate([impact, np.array([value for _, value in extra], dtype=np.float32)]),
+        )
+
+    def rarity(self, number: int) -> float:
+        """The inverse document frequency of a term number, as of the last build."""
+        return float(self._rarity[number]) if number < len(self._rarity) else self._unseen
+
+    def update(self, tool: Tool) -> None:
+        """Replace the tool of that key, or add it; costs what one tool weighs, not what the index weighs.
+
+        Rarity and average lengths stay those of the last build until a quarter of the index has changed.
+        """
+        self.remove(tool.key)
+        if len(self._appended) >= max(64, self._size // 4):
+            self._build(sorted([*self.live_tools(), tool], key=lambda one: one.key))
+            return
+        slot = self._size + len(self._appended)
+        self._appended.append(tool)
+        self.slot_of[tool.key] = slot
+        self.tools.append(tool)
+        occurrences, counts, lengths = array("i"), array("i"), array("i")
+        self._collect(tool, occurrences, counts, lengths)
+        self._runs = {}
+        for number, value in self._impacts_of(occurrences, counts, lengths).items():
+            self._extra.setdefault(number, []).append((slot, value))
+
+    def remove(self, key: str) -> None:
+        """Take a tool out; nothing happens when there is none of that key."""
+        slot = self.slot_of.pop(key, None)
+        if slot is not None:
+            self.dead.append(slot)
+
+    def live_tools(self) -> list[Tool]:
+        """The tools that are searched, in slot order."""
+        return [self.tools[slot] for slot in sorted(self.slot_of.values())]
+
+    def _impacts_of(
+        self, occurrences: array[int], counts: array[int], lengths: array[int]
+    ) -> dict[int, float]:
+        stretch = [
+            max(0.1, 1 - slope + slope * length / average)
+            for slope, length, average in zip(
+                self.weights.lengths, lengths, self._average.tolist(), strict=True
+            )
+        ]
+        frequency: dict[int, float] = {}
+        in_name: set[int] = set()
+        position = 0
+        for number, count in enumerate(counts):
+            gain = self.weights.fields[number] / stretch[number]
+            for term in occurrences[position : position + count]:
+                frequency[term] = frequency.get(term, 0.0) + gain
+                if number == 0:
+                    in_name.add(term)
+            position += count
+        named = {term: self.rarity(term) for term in in_name if term not in self._marks}
+        whole = sum(named.values()) or 1.0
+        coverage = self.weights.name_coverage
+        return {
+            term: value / (value + self.weights.saturation) * self.rarity(term)
+            + coverage * named.get(term, 0.0) / whole
+            for term, value in frequency.items()
+        }
