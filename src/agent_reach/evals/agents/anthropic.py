@@ -66,14 +66,13 @@ class AnthropicAgent:
         started = time.time()
         body = self._body(messages, session.definitions)
         try:
-            answer = await self._endpoint.post(self._url, body)
+            answer = await self._endpoint.post(self._url, body, excuse=session.excuse)
         except Refusal as refusal:
             raise ModelError(
                 f"the endpoint refused the request (HTTP {refusal.status}): {refusal.text}",
                 where=self._url,
                 next_step="check model, extra_body and the size of the context",
             ) from refusal
-        session.excuse(answer.lost_s)
         content, finish, usage = read_message(answer, self._url)
         message = _as_chat(content)
         parsed = parse_message(

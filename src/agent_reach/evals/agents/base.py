@@ -120,8 +120,8 @@ def _plug_ins() -> dict[str, Any]:
 class ModelReply:
     """One message of a model as an agent received it.
 
-    `message` is what is echoed in the next request; `raw` the output as received; `lost_s` seconds that passed in waits and
-    failed tries, which count neither as latency nor against the time limit.
+    `message` is what is echoed in the next request; `raw` the output as received; `latency_ms` leaves out waits and failed
+    tries.
     """
 
     parsed: ParsedReply

@@ -72,8 +72,7 @@ class ChatAgent:
     async def _complete(self, session: AttemptSession, messages: Sequence[Mapping[str, Any]]) -> ModelReply:
         started = time.time()
         offers_tools = bool(session.definitions) and self._config.options.get("tools", True) is not False
-        answer = await self._ask(messages, session.definitions if offers_tools else ())
-        session.excuse(answer.lost_s)
+        answer = await self._ask(session, messages, session.definitions if offers_tools else ())
         message, finish, usage = read_completion(answer, self._url)
         allowed = offers_tools and self._config.tool_choice != "none"
         parsed = parse_message(
@@ -95,12 +94,15 @@ class ChatAgent:
         )
 
     async def _ask(
-        self, messages: Sequence[Mapping[str, Any]], definitions: Sequence[Mapping[str, Any]]
+        self,
+        session: AttemptSession,
+        messages: Sequence[Mapping[str, Any]],
+        definitions: Sequence[Mapping[str, Any]],
     ) -> Answer:
         for _ in range(4):
             body = self._body(messages, definitions)
             try:
-                return await self._endpoint.post(self._url, body)
+                return await self._endpoint.post(self._url, body, excuse=session.excuse)
             except Refusal as refusal:
                 if not self._learn(refusal, body):
                     raise self._refused(refusal) from refusal
@@ -174,7 +176,7 @@ def read_completion(answer: Answer, url: str) -> tuple[dict[str, Any], str, Mapp
     choices = body.get("choices") if isinstance(body, Mapping) else None
     first = choices[0] if isinstance(choices, list) and choices else None
     message = first.get("message") if isinstance(first, Mapping) else None
-    if not isinstance(message, Mapping):
+    if not isinstance(message, Mapping) or not isinstance(first, Mapping):
         raise ModelError(
             f"the answer holds no message: {answer.raw[:200]!r}",
             where=url,

@@ -36,13 +36,11 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What an endpoint answered: a JSON body, or the events of a stream. `lost_s` are seconds spent in waits and failed
-    tries before it, `latency_ms` the time of the try that worked."""
+    """What an endpoint answered: a JSON body, or the events of a stream; `latency_ms` is the time of the try that worked."""
 
     body: Any = None
     events: tuple[Mapping[str, Any], ...] = ()
     streamed: bool = False
-    lost_s: float = 0.0
     latency_ms: float = 0.0
     raw: str = ""
 
@@ -59,28 +57,28 @@ class Endpoint:
     has_answered: bool = False
     _client: Any = None
 
-    async def post(self, url: str, body: Mapping[str, Any]) -> Answer:
-        """Post JSON until it is answered.
+    async def post(
+        self, url: str, body: Mapping[str, Any], *, excuse: Callable[[float], None] = lambda seconds: None
+    ) -> Answer:
+        """Post JSON until it is answered; `excuse` is told the seconds of failed tries and waits as they arise.
 
         Raises `Refusal` for a 4xx about the request, `UnusableModelError` for a wrong key or a dead address, `ModelError`
         when the tries are used up or the answer is no JSON.
         """
-        lost = 0.0
         for attempt in range(self.config.max_retries + 1):
             started = time.perf_counter()
             try:
                 answer = await self._once(url, body)
             except _Retry as retry:
-                lost += time.perf_counter() - started
+                excuse(time.perf_counter() - started)
                 if attempt >= self.config.max_retries:
                     raise self._gave_up(url, retry, attempt + 1) from retry
                 wait = retry.after if retry.after is not None else min(60.0, 0.5 * 2**attempt) * self.jitter()
                 if wait > MAX_WAIT:
                     raise self._gave_up(url, retry, attempt + 1) from retry
                 self.notify(WaitingForModel(seconds=wait, reason=retry.reason))
-                waited = time.perf_counter()
+                excuse(wait)
                 await self.sleep(wait)
-                lost += time.perf_counter() - waited
                 continue
             self.has_answered = True
             latency = (time.perf_counter() - started) * 1000
@@ -89,7 +87,6 @@ class Endpoint:
                 events=answer.events,
                 streamed=answer.streamed,
                 raw=answer.raw,
-                lost_s=lost,
                 latency_ms=latency,
             )
         raise AssertionError("unreachable")
