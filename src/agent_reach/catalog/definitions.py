@@ -127,7 +127,18 @@ def _schemas(definition: Definition, entry: Mapping[str, Any]) -> None:
 
 
 _SCHEMA_WORDS = frozenset(
-    ["type", "properties", "$ref", "anyOf", "oneOf", "allOf", "$schema", "required", "additionalProperties", "$defs"]
+    [
+        "type",
+        "properties",
+        "$ref",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "$schema",
+        "required",
+        "additionalProperties",
+        "$defs",
+    ]
 )
 
 

@@ -20,19 +20,62 @@ from agent_reach.records.message import Message
 RepairTypes = Literal["auto", "always", "never"]
 
 _ONE = frozenset(
-    ["additionalProperties", "items", "contains", "not", "if", "then", "else", "propertyNames", "unevaluatedItems", "unevaluatedProperties", "contentSchema", "additionalItems"]
+    [
+        "additionalProperties",
+        "items",
+        "contains",
+        "not",
+        "if",
+        "then",
+        "else",
+        "propertyNames",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+        "contentSchema",
+        "additionalItems",
+    ]
 )
 _LIST = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _MAP = frozenset({"$defs", "definitions", "patternProperties", "dependentSchemas"})
 _TEXT = frozenset({"title", "description", "$comment", "format", "contentEncoding", "contentMediaType"})
 _FLAGS = frozenset({"deprecated", "readOnly", "writeOnly", "uniqueItems"})
 _COUNTS = frozenset(
-    ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"]
+    [
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "minProperties",
+        "maxProperties",
+        "minContains",
+        "maxContains",
+    ]
 )
 _BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
-_ANNOTATIONS = frozenset(["title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"])
+_ANNOTATIONS = frozenset(
+    ["title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"]
+)
 _SPECIAL = frozenset(
-    ["type", "properties", "required", "enum", "examples", "dependencies", "nullable", "$ref", "$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$id", "id", "$vocabulary", "pattern", "dependentRequired"]
+    [
+        "type",
+        "properties",
+        "required",
+        "enum",
+        "examples",
+        "dependencies",
+        "nullable",
+        "$ref",
+        "$dynamicRef",
+        "$recursiveRef",
+        "$anchor",
+        "$dynamicAnchor",
+        "$recursiveAnchor",
+        "$id",
+        "id",
+        "$vocabulary",
+        "pattern",
+        "dependentRequired",
+    ]
 )
 KEYWORDS = (
     _ONE | _LIST | _MAP | _TEXT | _FLAGS | _COUNTS | _BOUNDS | _SPECIAL | {"const", "default", "$schema"}

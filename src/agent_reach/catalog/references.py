@@ -48,7 +48,7 @@ def local_pointer(reference: str, root: Any, anchors: dict[str, Path]) -> str | 
         return "#"
     if reference in anchors:
         return _checked(root, path_pointer(anchors[reference]))
-    base, mark, fragment = reference.partition("#")
+    base, _, fragment = reference.partition("#")
     if base and base not in anchors:
         tail = base.rsplit("/", 1)[-1]
         near = [name for name in anchors if name.rsplit("/", 1)[-1] == tail and not name.startswith("#")]
