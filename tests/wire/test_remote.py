@@ -8,13 +8,13 @@ import socket
 from typing import Any
 
 import pytest
+from tests.wire.launching import http_server, run
 
 from agent_reach.errors import ServerError
 from agent_reach.wire.failures import ConnectionLost, RequestRefused, RequestTimedOut
 from agent_reach.wire.remote import proxy_for, retry_after_seconds
 from agent_reach.wire.servers import ServerConfig
 from agent_reach.wire.session import ServerSession, SessionOptions
-from tests.wire.launching import http_server, run
 
 QUICK = SessionOptions(startup_timeout=20, probe_timeout=5, list_retries=(), call_timeout=10)
 

@@ -17,6 +17,8 @@ from agent_reach.records.message import Message
 from agent_reach.wire.failures import RequestFailure
 
 MAX_PAGES = 500
+MAX_STALLED = 3
+"""Pages in a row without anything new: one may be a filter of the server, three are a walk on the spot."""
 Fetch = Callable[[str | None], Awaitable[Any]]
 """From a cursor (None for the first page) to the result of one list request."""
 
@@ -50,11 +52,11 @@ async def walk_pages(
                 f"列表第 {walk.pages + 1} 页读取失败（{error.message}），已保留之前的页",
             )
             return walk.listed()
-        fresh = walk.add(result)
+        walk.add(result)
         following = result.get("nextCursor") if isinstance(result, Mapping) else None
         if following is None:
             return walk.listed()
-        if walk.ends_at(following, seen, fresh, max_pages):
+        if walk.ends_at(following, seen, max_pages):
             return walk.listed()
         seen.add(following)
         cursor = following
@@ -70,6 +72,7 @@ class _Walk:
         self._items: list[dict[str, Any]] = []
         self._known: set[str] = set()
         self._repeated = 0
+        self._stalled = 0
         self._findings: list[Finding] = []
         self.pages = 0
 
@@ -84,8 +87,8 @@ class _Walk:
             )
         return Listed(items=tuple(self._items), pages=self.pages, findings=tuple(self._findings))
 
-    def add(self, result: Any) -> int:
-        """Take the entries of one page; returns how many were new."""
+    def add(self, result: Any) -> None:
+        """Take the entries of one page."""
         self.pages += 1
         items = result.get(self._key) if isinstance(result, Mapping) else None
         if not isinstance(items, list):
@@ -95,8 +98,9 @@ class _Walk:
                 f"page {self.pages} has no list of {self._key}, but {type(items).__name__}",
                 f"第 {self.pages} 页没有 {self._key} 列表，而是 {type(items).__name__}",
             )
-            return 0
-        fresh = 0
+            self._stalled += 1
+            return
+        before = len(self._items)
         for index, item in enumerate(items):
             if not isinstance(item, dict):
                 self.finding(
@@ -112,10 +116,9 @@ class _Walk:
                 continue
             self._known.add(form)
             self._items.append(item)
-            fresh += 1
-        return fresh
+        self._stalled = 0 if len(self._items) > before else self._stalled + 1
 
-    def ends_at(self, cursor: Any, seen: set[str], fresh: int, max_pages: int) -> bool:
+    def ends_at(self, cursor: Any, seen: set[str], max_pages: int) -> bool:
         """Whether the walk must end before following that cursor, with the finding that says why."""
         if not isinstance(cursor, str):
             self.finding(
@@ -138,12 +141,12 @@ class _Walk:
                 f"non-advancing cursor: {cursor!r:.80} came again after page {self.pages}; the walk ends there",
                 f"游标没有前进：第 {self.pages} 页之后再次出现 {cursor!r:.80}，列表到此为止",
             )
-        elif fresh == 0 and self.pages > 1:
+        elif self._stalled >= MAX_STALLED:
             self.finding(
                 "cursor_stalled",
                 "warning",
-                f"page {self.pages} brought nothing new although more was announced; the walk ends there",
-                f"第 {self.pages} 页没有任何新内容却仍声称有后续，列表到此为止",
+                f"{self._stalled} pages in a row brought nothing new although more was announced; the walk ends there",
+                f"连续 {self._stalled} 页没有任何新内容却仍声称有后续，列表到此为止",
             )
         elif self.pages >= max_pages:
             self.finding(
