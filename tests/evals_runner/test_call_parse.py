@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_reach.evals.call_parse.arguments import read_arguments
-from agent_reach.evals.call_parse.identifiers import map_ids, pair_results, unique_id
-from agent_reach.evals.call_parse.message import parse_message, parse_text
-from agent_reach.evals.call_parse.stream import StreamAssembler, assemble_calls
+from agent_reach.calls.arguments import read_arguments
+from agent_reach.calls.identifiers import map_ids, pair_results, unique_id
+from agent_reach.calls.message import parse_message, parse_text
+from agent_reach.calls.stream import StreamAssembler, assemble_calls
 
 KNOWN = {"get_weather", "get_time", "查询库存"}
 JSON_VALUES = st.recursive(

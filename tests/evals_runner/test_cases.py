@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from agent_reach.evals.call_parse.arguments import read_arguments
-from agent_reach.evals.call_parse.duplicates import mark_duplicates
-from agent_reach.evals.call_parse.identifiers import map_ids, pair_results
-from agent_reach.evals.call_parse.message import parse_message
-from agent_reach.evals.call_parse.stream import assemble_calls
+from agent_reach.calls.arguments import read_arguments
+from agent_reach.calls.duplicates import mark_duplicates
+from agent_reach.calls.identifiers import map_ids, pair_results
+from agent_reach.calls.message import parse_message
+from agent_reach.calls.stream import assemble_calls
 from agent_reach.records.codec import content_hash
 from agent_reach.records.tool import Tool
 

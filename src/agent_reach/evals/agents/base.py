@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from agent_reach.config.settings import AgentConfig
 from agent_reach.errors import ConfigError, ModelError
-from agent_reach.evals.call_parse.records import ParsedReply
+from agent_reach.calls.records import ParsedReply
 from agent_reach.records.events import Event
 from agent_reach.text.tokens import nearest_names
 

@@ -19,9 +19,9 @@ from agent_reach.evals.agents.base import Agent, AgentInfo, AgentSetup, ModelRep
 from agent_reach.evals.agents.endpoint import Answer, Endpoint, Refusal
 from agent_reach.evals.agents.loop import converse, echoed_message, with_mapped_ids
 from agent_reach.evals.agents.session import AttemptSession
-from agent_reach.evals.call_parse.identifiers import OPENAI_RULE
-from agent_reach.evals.call_parse.message import parse_message
-from agent_reach.evals.call_parse.stream import StreamAssembler
+from agent_reach.calls.identifiers import OPENAI_RULE
+from agent_reach.calls.message import parse_message
+from agent_reach.calls.stream import StreamAssembler
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 

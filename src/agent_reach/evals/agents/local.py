@@ -24,9 +24,9 @@ from agent_reach.evals.agents.endpoint import Endpoint, Refusal
 from agent_reach.evals.agents.loop import converse
 from agent_reach.evals.agents.reply_schema import NO_TOOL, reply_schema, tools_text
 from agent_reach.evals.agents.session import AttemptSession
-from agent_reach.evals.call_parse.arguments import is_cut, read_arguments
-from agent_reach.evals.call_parse.identifiers import unique_id
-from agent_reach.evals.call_parse.records import ParsedCall, ParsedReply
+from agent_reach.calls.arguments import is_cut, read_arguments
+from agent_reach.calls.identifiers import unique_id
+from agent_reach.calls.records import ParsedCall, ParsedReply
 from agent_reach.records.trace import ArgumentProblem
 
 DEFAULT_MAX_TOKENS = 512
@@ -230,7 +230,7 @@ def read_reply(content: str, *, finish_reason: str, used_ids: set[str]) -> Parse
     if text.startswith("{") and is_cut(text):
         problem = ArgumentProblem(code="truncated", message="the reply ends in the middle", actual=text[:200])
         return ParsedReply(text="", problems=(problem,))
-    from agent_reach.evals.call_parse.message import parse_text
+    from agent_reach.calls.message import parse_text
 
     return parse_text(content, finish_reason=finish_reason, used_ids=used_ids)
 

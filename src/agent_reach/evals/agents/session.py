@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from agent_reach.backends.base import Backend
 from agent_reach.evals.agents.base import ModelReply
-from agent_reach.evals.call_parse.duplicates import DuplicatePolicy, mark_duplicates
-from agent_reach.evals.call_parse.identifiers import unique_id
-from agent_reach.evals.call_parse.records import ParsedCall
+from agent_reach.calls.duplicates import DuplicatePolicy, mark_duplicates
+from agent_reach.calls.identifiers import unique_id
+from agent_reach.calls.records import ParsedCall
 from agent_reach.evals.context.conversation import Conversation
 from agent_reach.evals.context.slots import fill_slots, slots_block
 from agent_reach.evals.exposure import ExposedTools
@@ -192,7 +192,7 @@ class AttemptSession:
 
     async def call(self, name: str, arguments: Mapping[str, Any] | str | None) -> CallOutcome:
         """One call of an agent that is code. Calls that begin while others of theirs are under way belong to one step."""
-        from agent_reach.evals.call_parse.arguments import read_arguments
+        from agent_reach.calls.arguments import read_arguments
 
         read = read_arguments(arguments)
         parsed = ParsedCall(

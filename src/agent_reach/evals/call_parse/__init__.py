@@ -1,5 +1,5 @@
-"""What models emit, turned into calls: argument texts, messages, streams, calls written as text, ids and duplicates.
+"""Moved to `agent_reach.calls` (importers and the normaliser read emitted calls too); import from there."""
 
-Reading never executes and never guesses: what cannot be read is a problem with its position, never an empty call.
-Which tool a name means is the business of `catalog.naming`.
-"""
+from agent_reach import calls as _calls
+
+__path__ = _calls.__path__

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from agent_reach.evals.call_parse.message import text_of_content
+from agent_reach.calls.message import text_of_content
 from agent_reach.evals.context.options import Layout
 from agent_reach.evals.context.passages import place_passages, rank_passages
 from agent_reach.evals.context.slots import slots_block

@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from agent_reach.evals.call_parse.arguments import LENGTH_REASONS, read_arguments
-from agent_reach.evals.call_parse.identifiers import unique_id
-from agent_reach.evals.call_parse.records import ParsedCall, ParsedReply
-from agent_reach.evals.call_parse.text_forms import FORMS, WrittenCall
+from agent_reach.calls.arguments import LENGTH_REASONS, read_arguments
+from agent_reach.calls.identifiers import unique_id
+from agent_reach.calls.records import ParsedCall, ParsedReply
+from agent_reach.calls.text_forms import FORMS, WrittenCall
 from agent_reach.records.finding import Finding
 from agent_reach.records.message import Message
 from agent_reach.records.trace import ArgumentProblem

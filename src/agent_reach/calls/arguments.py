@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from agent_reach.evals.call_parse.records import ReadArguments
+from agent_reach.calls.records import ReadArguments
 from agent_reach.records.trace import ArgumentProblem
 
 LENGTH_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})

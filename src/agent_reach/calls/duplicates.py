@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from agent_reach.evals.call_parse.records import ParsedCall
+from agent_reach.calls.records import ParsedCall
 
 DuplicatePolicy = Literal["unsafe", "all", "none"]
 
