@@ -7,6 +7,7 @@ describes the form and `schemas/report.schema.json` checks it. It judges nothing
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import tempfile
@@ -43,6 +44,14 @@ def report_pieces(report: Report) -> Iterator[str]:
 def report_document(report: Report) -> dict[str, Any]:
     """The report as plain JSON values, exactly what the file holds."""
     document: dict[str, Any] = json.loads("".join(report_pieces(report)))
+    return document
+
+
+def summary_document(report: Report) -> dict[str, Any]:
+    """The report without tasks and snapshot: what fits on a screen."""
+    document = report_document(dataclasses.replace(report, tasks=()))
+    document.pop("tasks")
+    document["catalog"].pop("snapshot", None)
     return document
 
 

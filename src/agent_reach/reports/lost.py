@@ -49,22 +49,28 @@ def lost_decisions(report: Report) -> list[LostDecision]:
 def _in_order(report: Report) -> Iterator[LostDecision]:
     for task in report.tasks:
         for attempt in task.attempts:
-            if attempt.state == "infra_error":
-                continue
-            for decision in attempt.decisions:
-                if decision.verdict != "right" or decision.cause is not None:
-                    yield LostDecision(task=task, attempt=attempt, decision=decision)
-            shown = {
-                (decision.call_id, decision.trace_step)
-                for decision in attempt.decisions
-                if decision.call_id and decision.verdict != "right"
-            }
-            for extra in attempt.extra_calls:
-                if (
-                    extra.kind in ("forbidden", "over_call")
-                    and (extra.call_id, extra.trace_step) not in shown
-                ):
-                    yield LostDecision(task=task, attempt=attempt, extra=extra)
+            yield from lost_of_attempt(task, attempt)
+
+
+def lost_of_attempt(task: TaskScore, attempt: AttemptScore) -> list[LostDecision]:
+    """What one attempt lost, in golden order, then the calls that must not have been made."""
+    if attempt.state == "infra_error":
+        return []
+    lost = [
+        LostDecision(task=task, attempt=attempt, decision=decision)
+        for decision in attempt.decisions
+        if decision.verdict != "right" or decision.cause is not None
+    ]
+    # A forbidden call that already stands beside the decision it spoiled is not told twice.
+    told = {
+        (entry.decision.call_id, entry.decision.trace_step)
+        for entry in lost
+        if entry.decision is not None and entry.decision.call_id
+    }
+    for extra in attempt.extra_calls:
+        if extra.kind in ("forbidden", "over_call") and (extra.call_id, extra.trace_step) not in told:
+            lost.append(LostDecision(task=task, attempt=attempt, extra=extra))
+    return lost
 
 
 def call_of(trace: Trace | None, call_id: str, trace_step: int | None) -> tuple[Step, Call] | None:

@@ -1,0 +1,65 @@
+"""`agent-reach report`: render a report again in another form or language, or print its summary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from agent_reach.cli.output import language_option, print_json, write_whole
+from agent_reach.records.message import Language
+
+FORMS = ("html", "markdown", "junit", "decision-log", "json")
+
+
+@click.group()
+def command() -> None:
+    """Render a report again, or print its summary."""
+
+
+@command.command()
+@click.argument("report")
+@click.option(
+    "--format",
+    "form",
+    default="html",
+    show_default=True,
+    metavar="FORM",
+    help=f"One of: {', '.join(FORMS)}, or the form of a plug-in.",
+)
+@click.option("--output", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
+@language_option
+def render(report: str, form: str, output: Path | None, language: Language) -> None:
+    """Render REPORT in another form or language.
+
+    REPORT is a report.json, a folder that holds one, or the id of a run under .agent-reach/runs.
+    """
+    from agent_reach.reports.base import load_format
+    from agent_reach.reports.json_report import read_report
+    from agent_reach.reports.locate import locate_report
+
+    chosen = load_format(form)
+    text = chosen.render(read_report(locate_report(report)), language)
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    write_whole(output, text)
+    click.echo(str(output), err=True)
+
+
+@command.command()
+@click.argument("report")
+@click.option("--json", "as_json", is_flag=True, help="Print run, catalog, metrics and causes as JSON.")
+@language_option
+def summary(report: str, as_json: bool, language: Language) -> None:
+    """Print the summary of REPORT: headline, figures, causes with first fixes."""
+    from agent_reach.reports.json_report import read_report, summary_document
+    from agent_reach.reports.locate import locate_report
+    from agent_reach.reports.terminal import summary_lines
+
+    found = read_report(locate_report(report))
+    if as_json:
+        print_json(summary_document(found))
+        return
+    for line in summary_lines(found, language):
+        click.echo(line)
