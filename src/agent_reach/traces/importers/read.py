@@ -66,7 +66,7 @@ def import_traces(path: str | Path, format_name: str | None = None) -> ImportedT
                 next_step="is it empty, or compressed otherwise?",
             )
         importer = next(
-            (found for found in _all().values() if any(found.detect(entry.value) for entry in head)), None
+            (found for found in _all().values() if any(_detects(found, entry.value) for entry in head)), None
         )
     if importer is None:
         known = ", ".join(_all())
@@ -74,6 +74,11 @@ def import_traces(path: str | Path, format_name: str | None = None) -> ImportedT
             "no known form of traces", where=str(place), next_step=f"name one with --format: {known}"
         )
     return ImportedTraces(importer.read(itertools.chain(head, entries), log), log, importer.name)
+
+
+def _detects(importer: Importer, value: Any) -> bool:
+    """True if the value, or the first of a list of records, is of the importer's form."""
+    return importer.detect(value) or (isinstance(value, list) and bool(value) and importer.detect(value[0]))
 
 
 def _all() -> dict[str, Importer]:

@@ -215,8 +215,9 @@ def _mcp_trace(
         elif method is None and key in lists:
             listed = message.get("result")
             tools = listed.get("tools") if isinstance(listed, Mapping) else None
+            before = lists.pop(key)
             offered.extend(
-                lists.pop(key) + str(tool["name"])
+                before + str(tool["name"])
                 for tool in tools or ()
                 if isinstance(tool, Mapping) and tool.get("name")
             )

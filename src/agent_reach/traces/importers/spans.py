@@ -62,7 +62,7 @@ def iter_raw_spans(value: Any) -> Iterator[tuple[Mapping[str, Any], str]]:
         for resource in resources:
             scopes = _listed(resource, "scopeSpans", "scope_spans", "instrumentationLibrarySpans")
             for scope in scopes:
-                described = scope.get("scope") or scope.get("instrumentationLibrary") or {}
+                described: Any = scope.get("scope") or scope.get("instrumentationLibrary")
                 for raw in _listed(scope, "spans"):
                     yield raw, str(described.get("name", "")) if isinstance(described, Mapping) else ""
         return
@@ -71,8 +71,8 @@ def iter_raw_spans(value: Any) -> Iterator[tuple[Mapping[str, Any], str]]:
             yield from iter_raw_spans(item)
         return
     if ("span_id" in value or "spanId" in value or "context" in value) and "name" in value:
-        scope = value.get("scope")
-        yield value, str(scope.get("name", "")) if isinstance(scope, Mapping) else str(scope or "")
+        named: Any = value.get("scope")
+        yield value, str(named.get("name", "")) if isinstance(named, Mapping) else str(named or "")
 
 
 def _listed(value: Any, *keys: str) -> list[Mapping[str, Any]]:
