@@ -23,7 +23,7 @@ _DAY = re.compile(
     r"(?P<year>(?:1[5-9]|2\d)\d\d)(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})"
     r"(?:(?:t|T| )(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.\d+)?)? ?(?P<zone>[zZ]|[+-]\d{2}:?\d{2})?)?(?!\d)"
 )
-_MONTH = re.compile(r"(?P<year>(?:1[5-9]|2\d)\d\d)(?P<mark>[-/.])(?P<month>\d{1,2})(?![\d])(?![-/.]\d)")
+_MONTH = re.compile(r"(?P<year>(?:1[5-9]|2\d)\d\d)(?P<mark>[-/])(?P<month>\d{1,2})(?![\d])(?![-/.]\d)")
 _WEEK = re.compile(r"(?P<year>[12]\d{3})-?[wW](?P<week>\d{2})(?!\d)")
 _COMPACT = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)")
 _LOCAL = re.compile(r"(?P<a>\d{1,2})(?P<mark>[-/.])(?P<b>\d{1,2})(?P=mark)(?P<year>\d{4})(?![\d])")

@@ -56,7 +56,7 @@ _SHIFTS = {"上上": -2, "上": -1, "本": 0, "这": 0, "下": 1, "下下": 2}
 _WEEKDAYS = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6}
 _DAY_WORDS = {
     "大前天": -3, "前天": -2, "前晚": -2, "昨天": -1, "昨日": -1, "昨晚": -1, "昨夜": -1, "昨早": -1, "今天": 0,
-    "今日": 0, "今晚": 0, "今早": 0, "今晨": 0, "今夜": 0, "明天": 1, "明日": 1, "明早": 1, "明晚": 1, "明晨": 1,
+    "今日": 0, "本日": 0, "今晚": 0, "今早": 0, "今晨": 0, "今夜": 0, "明天": 1, "明日": 1, "明早": 1, "明晚": 1, "明晨": 1,
     "后天": 2, "后晚": 2, "大后天": 3,
 }  # fmt: skip
 _HOLIDAY = "|".join(
@@ -65,7 +65,8 @@ _HOLIDAY = "|".join(
 
 _IN_YEAR = re.compile(
     rf"(?:(?P<year>{_YEAR}|{_SHORT_YEAR})的?)?(?:"
-    rf"(?P<month>{NUMBER})月份?(?:的?(?:(?P<day>{NUMBER})(?:日|号|(?=$|[\s,，~～至到\-—–]))|(?P<third>[上中下])旬|(?P<month_edge>初|底|末)))?"
+    rf"(?:(?P<month_first>{NUMBER})月?(?:-|~|至|到|—|–)(?=(?:[\d]{{1,2}}|[一二三四五六七八九十]{{1,2}})月))?"
+    rf"(?P<month>{NUMBER})月份?(?:的?(?:(?:(?P<day_first>{NUMBER})[日号]?(?:-|~|至|到|—|–))?(?P<day>{NUMBER})(?:日|号|(?=$|[\s,，~～至到\-—–]))|(?P<third>[上中下])旬|(?P<month_edge>初|底|末|第一天|最后一天)))?"
     r"|第?(?P<quarter>[一二三四1-4])个?季度(?P<quarter_edge>初|末|底)?"
     r"|[qQ](?P<q>[1-4])(?![\dA-Za-z])(?:季度)?"
     r"|前(?P<first_quarters>[两二三23])个?季度"
@@ -74,12 +75,12 @@ _IN_YEAR = re.compile(
     rf"|(?P<holiday>{_HOLIDAY})(?:当天|当日)?"
     r")"
 )
-_WHOLE_YEAR = re.compile(rf"(?P<year>{_YEAR})(?:年?(?P<edge>初|底|末)|全年|整年|一整年)?")
+_WHOLE_YEAR = re.compile(rf"(?P<year>{_YEAR})(?:年?(?P<edge>初|底|末)|的?(?P<edge_day>第一天|最后一天)|全年|整年|一整年)?")
 _BARE_EDGE = re.compile(r"(?P<unit>年|月|周)(?P<edge>初|底|末)")
 _MONTH = re.compile(
-    rf"(?P<shift>{_MONTH_SHIFT})的?(?:(?P<day>{NUMBER})[日号]|(?P<third>[上中下])旬|(?:月)?(?P<edge>初|底|末))?"
+    rf"(?P<shift>{_MONTH_SHIFT})的?(?:(?P<day>{NUMBER})[日号]|(?P<third>[上中下])旬|(?:月)?(?P<edge>初|底|末|第一天|最后一天))?"
 )
-_QUARTER = re.compile(rf"(?P<shift>{_QUARTER_SHIFT})的?(?P<edge>初|底|末)?")
+_QUARTER = re.compile(rf"(?P<shift>{_QUARTER_SHIFT})的?(?P<edge>初|底|末|第一天|最后一天)?")
 _WEEKS = re.compile(
     rf"(?P<shift>上上|上|本|这|下下|下)一?个?{_WEEK}的?"
     rf"(?:(?:{_WEEK})?(?P<weekday>一(?![共直些样般定下个同起])|[二三四五六日天1-7]|末))?"
@@ -132,7 +133,7 @@ def _year_of(text: str | None, context: Context) -> tuple[int, bool] | None:
 def _edged(span: DateSpan | None, word: str | None) -> DateSpan | None:
     if not word:
         return span
-    return edge(span, "first" if word == "初" else "last")
+    return edge(span, "first" if word in ("初", "第一天") else "last")
 
 
 def _third(span: DateSpan | None, word: str) -> DateSpan | None:
@@ -157,8 +158,8 @@ def _in_year(found: re.Match[str], clock: Clock) -> Atom | None:
 
     if build(Context(clock)) is None:
         return None
-    whole_month = parts["month"] and not (parts["day"] or parts["third"] or parts["month_edge"])
-    strength = 2 if parts["year"] else 0 if whole_month or parts["holiday"] == "618" else 1
+    whole_month = parts["month"] and not parts["month_first"] and not (parts["day"] or parts["third"] or parts["month_edge"])
+    strength = 2 if parts["year"] else 0 if whole_month or parts["holiday"] else 1
     if parts["week"] and not parts["year"]:
         strength = 0
     return Atom(
@@ -170,6 +171,22 @@ def _part_of_year(parts: dict[str, str | None], year: int, relative: bool) -> Da
     if parts["month"]:
         month = whole_number(parts["month"])
         whole = month_span(year, month, relative=relative) if month else None
+        if parts["month_first"]:
+            first = whole_number(parts["month_first"]) or 0
+            if parts["day"] or parts["third"] or parts["month_edge"] or whole is None:
+                return None
+            begins = month_span(year if first < (month or 0) else year - 1, first, relative=relative)
+            if begins is None or first == month:
+                return None
+            if first > (month or 0) and relative:
+                # 11月到2月 begins in the year that is meant, so it ends in the next one.
+                begins, whole = month_span(year, first), month_span(year + 1, month or 0)
+            return replace(whole, first=begins.first, grain="range") if begins and whole else None
+        if parts["day_first"]:
+            begin = safe_date(year, month or 0, whole_number(parts["day_first"]) or 0)
+            end = safe_date(year, month or 0, whole_number(parts["day"] or "") or 0)
+            ordered = begin is not None and end is not None and begin < end
+            return DateSpan(first=begin, last=end, grain="range", relative=relative) if ordered else None  # type: ignore[arg-type]
         if parts["day"]:
             number = whole_number(parts["day"])
             exact = safe_date(year, month or 0, number) if number else None
@@ -194,7 +211,7 @@ def _part_of_year(parts: dict[str, str | None], year: int, relative: bool) -> Da
 def _whole_year(found: re.Match[str], clock: Clock) -> Atom | None:
     def build(context: Context) -> DateSpan | None:
         known = _year_of(found["year"], context)
-        return _edged(year_span(known[0], relative=known[1]), found["edge"]) if known else None
+        return _edged(year_span(known[0], relative=known[1]), found["edge"] or found["edge_day"]) if known else None
 
     return Atom(found.start(), found.end(), build) if build(Context(clock)) else None
 

@@ -145,9 +145,7 @@ def _pieces(text: str, clock: Clock) -> list[_Piece]:
     joined: list[_Piece] = []
     index = 0
     while index < len(pieces):
-        piece = pieces[index]
-        following = pieces[index + 1] if index + 1 < len(pieces) else None
-        merged, used = _joined(text, piece, following, context)
+        merged, used = _joined(text, pieces[index:], context)
         joined.append(merged)
         index += used
     resolved = [_resolve(text, piece, context) for piece in joined]
@@ -174,6 +172,8 @@ def _left_ok(text: str, position: int, pieces: Sequence[_Piece]) -> bool:
         return True
     before = text[position - 1]
     if before in "-/~" and pieces and pieces[-1].end == position - 1:
+        return True
+    if before in "-–" and re.search(r"(?:^|[ (])\d{1,2}$", text[: position - 1]) and text[position].isdigit():
         return True
     return not (before.isascii() and before.isalnum()) and before not in "_-./#@'$:"
 
@@ -260,8 +260,11 @@ def _lent(wide: Atom | None, narrow: Atom | None, context: Context) -> Atom | No
     return replace(narrow, build=lambda _: narrow.build(lending), strength=wide.strength, lacks=frozenset())
 
 
-def _joined(text: str, left: _Piece, right: _Piece | None, context: Context) -> tuple[_Piece, int]:
-    """`left` and what follows it as one range where a joining word stands between them, and how many pieces were used."""
+def _joined(text: str, rest: Sequence[_Piece], context: Context) -> tuple[_Piece, int]:
+    """The first piece and what follows it as one range where a joining word stands between them, and how many pieces were
+    used."""
+    left = rest[0]
+    right = rest[1] if len(rest) > 1 else None
     if left.atom is None:
         return left, 1
     join = _JOIN.match(text, left.end)
@@ -271,6 +274,10 @@ def _joined(text: str, left: _Piece, right: _Piece | None, context: Context) -> 
     if word in _PAIR_WORDS and not re.search(r"(?:between|介于|在|从|自)\s*(?:the )?$", text[: left.start]):
         return left, 1
     bare = _BARE_DAY.match(text, join.end()) if "month" not in left.atom.lacks else None
+    if bare is not None and (right is None or right.start != join.end()):
+        piece, used = _to_bare_day(left, bare, context)
+        if used:
+            return piece, 1 + sum(1 for other in rest[1:] if other.start < bare.end())
     if right is not None and right.start == join.end() and right.atom is not None:
         span = _range(left, right.atom, context)
         return (left, 1) if span is None else (_range_piece(left, right, span), 2)
@@ -279,8 +286,6 @@ def _joined(text: str, left: _Piece, right: _Piece | None, context: Context) -> 
         if span is not None and span.is_single_day:
             ranged = replace(span, time=left.time, last_time=right.time)
             return replace(left, end=right.end, atom=replace(left.atom, build=lambda _: ranged), time=None), 2
-    if bare is not None:
-        return _to_bare_day(left, bare, context)
     return left, 1
 
 
@@ -330,13 +335,13 @@ def _to_bare_day(left: _Piece, bare: re.Match[str], context: Context) -> tuple[_
     year = int(bare[2]) if bare[2] else None
     begin = left.atom.build(replace(context, year=year) if year is not None else context)
     if begin is None or not begin.is_single_day or begin.grain != "day":
-        return left, 1
+        return left, 0
     try:
         last = begin.first.replace(day=int(bare[1]))
     except ValueError:
-        return left, 1
+        return left, 0
     if last <= begin.first:
-        return left, 1
+        return left, 0
     span = replace(begin, last=last, grain="range", relative=begin.relative and year is None)
     atom = replace(
         left.atom, end=bare.end(), build=lambda _: span, strength=max(left.atom.strength, 1), lacks=frozenset()
