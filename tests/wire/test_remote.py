@@ -68,18 +68,20 @@ def test_legacy_sse_is_found_by_falling_back() -> None:
 @pytest.mark.parametrize("era", ["auto", "legacy"])
 def test_progress_extends_the_limit_and_giving_up_stops_the_server(era: Any) -> None:
     async def main() -> None:
-        async with http_server("http") as port:
-            async with ServerSession(config(port), dataclasses.replace(QUICK, era=era)) as session:
-                seen: list[Any] = []
-                answer = await session.call_tool(
-                    "steps", {"count": 4, "gap": 0.3}, timeout=0.8, on_progress=seen.append
-                )
-                assert answer["content"][0]["text"] == "finished"
-                assert [report["progress"] for report in seen] == [1, 2, 3, 4]
-                with pytest.raises(RequestTimedOut):
-                    await session.call_tool("steps", {"count": 30, "gap": 0.1}, timeout=0.5, max_total=0.6)
-                await asyncio.sleep(0.3)
-                assert (await session.call_tool("history"))["structuredContent"]["result"] == ["steps"]
+        async with (
+            http_server("http") as port,
+            ServerSession(config(port), dataclasses.replace(QUICK, era=era)) as session,
+        ):
+            seen: list[Any] = []
+            answer = await session.call_tool(
+                "steps", {"count": 4, "gap": 0.3}, timeout=0.8, on_progress=seen.append
+            )
+            assert answer["content"][0]["text"] == "finished"
+            assert [report["progress"] for report in seen] == [1, 2, 3, 4]
+            with pytest.raises(RequestTimedOut):
+                await session.call_tool("steps", {"count": 30, "gap": 0.1}, timeout=0.5, max_total=0.6)
+            await asyncio.sleep(0.3)
+            assert (await session.call_tool("history"))["structuredContent"]["result"] == ["steps"]
 
     run(main())
 

@@ -232,6 +232,8 @@ class Peer:
 
     def _answered(self, message: Message) -> None:
         request_id = message.get("id")
+        if type(request_id) is float and request_id.is_integer():
+            request_id = int(request_id)  # the same JSON number, as some languages write it
         waiting = self._waiting.get(request_id) if type(request_id) is int else None
         if waiting is None:
             if type(request_id) is int and request_id in self._given_up:
