@@ -140,7 +140,8 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraCall:
-    """A call outside the golden path: `kind` exploratory, forbidden, over_call, hallucinated, duplicate."""
+    """A call outside the golden path: `kind` exploratory, forbidden, over_call, hallucinated, duplicate; `status` how its last
+    try ended (empty: it never reached a backend, or that is unknown)."""
 
     call_id: str
     name: str
@@ -148,6 +149,7 @@ class ExtraCall:
     kind: Literal["exploratory", "forbidden", "over_call", "hallucinated", "duplicate"]
     trace_step: int | None = None
     cause: Cause | None = None
+    status: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

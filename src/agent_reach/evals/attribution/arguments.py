@@ -1,0 +1,246 @@
+"""Causes in the arguments of a right tool: missing, unknown, of the wrong type or format, lost, mistaken, or just wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agent_reach.evals.attribution.evidence import DecisionEvidence
+from agent_reach.evals.attribution.found import Detector, Found, found
+from agent_reach.evals.attribution.needed import needed_values, telling_leaves
+from agent_reach.evals.scoring import schema_view
+from agent_reach.evals.scoring.dates import parse_date, parse_moment, same_date
+from agent_reach.evals.scoring.facts import folded, leaves, token_fact
+from agent_reach.evals.scoring.provenance import holders
+from agent_reach.evals.scoring.values import has_type, is_matcher, json_type
+from agent_reach.records.score import ArgumentScore
+
+_MARKS = re.compile(r"[\s\-_/.:,，。、年月日号]+")
+_ENTITY_NAME = re.compile(
+    r"(?:^|_)(?:id|ids|code|no|number|key|sku|uuid|name|email|user|customer)$", re.IGNORECASE
+)
+
+
+def missing_required(evidence: DecisionEvidence) -> Found | None:
+    """A required argument was left out."""
+    names = [score.name for score in evidence.wrong if score.verdict == "missing"]
+    if not names or not evidence.decision.tool_right:
+        return None
+    return found(
+        f"{', '.join(names)} left out of {evidence.gold.key}",
+        f"调用 {evidence.gold.key} 时缺少 {'、'.join(names)}",
+        arguments=names,
+    )
+
+
+def unknown_argument(evidence: DecisionEvidence) -> Found | None:
+    """An argument was given that the schema does not know."""
+    names = [score.name for score in evidence.wrong if score.verdict == "unknown"]
+    if not names or not evidence.decision.tool_right:
+        return None
+    known = ", ".join(sorted(evidence.gold.known))
+    return found(
+        f"{evidence.gold.key} has no argument {', '.join(names)}; it knows {known}",
+        f"{evidence.gold.key} 没有参数 {'、'.join(names)}；已有参数：{known}",
+        arguments=names,
+    )
+
+
+def wrong_type(evidence: DecisionEvidence) -> Found | None:
+    """A value of another JSON type than the schema (or the gold) has."""
+
+    def holds(score: ArgumentScore, schema: Mapping[str, Any]) -> bool:
+        kinds = schema_view.types(schema)
+        if kinds:
+            return not any(has_type(score.actual, kind) for kind in kinds)
+        return score.reason in ("type", "wrong_type")
+
+    return _first(evidence, holds, "has the wrong type", "类型不对")
+
+
+def wrong_format(evidence: DecisionEvidence) -> Found | None:
+    """The value that was meant, or a value of the kind that was meant, in a notation that the tool does not take."""
+
+    def holds(score: ArgumentScore, schema: Mapping[str, Any]) -> bool:
+        if _options(evidence, schema):
+            return False
+        pointer = f"/{score.name}"
+        problems = evidence.seen.problems if evidence.seen is not None else ()
+        if any(
+            problem.code == "wrong_format" and (problem.pointer + "/").startswith(pointer + "/")
+            for problem in problems
+        ):
+            return True
+        golds = [leaf for leaf in _gold_leaves(score, evidence) if isinstance(leaf, str)]
+        actual = [leaf for _, leaf in leaves(score.actual) if isinstance(leaf, str)]
+        return any(_other_notation(gold, leaf) for gold in golds for leaf in actual)
+
+    return _first(evidence, holds, "is written in the wrong format", "格式不对")
+
+
+def _other_notation(gold: str, actual: str) -> bool:
+    if gold == actual:
+        return False
+    if _MARKS.sub("", folded(gold)) == _MARKS.sub("", folded(actual)):
+        return True
+    if parse_date(gold) is not None or parse_moment(gold) is not None:
+        if same_date(gold, actual):
+            return True
+        return parse_date(actual) is None and parse_moment(actual) is None and bool(actual.strip())
+    return False
+
+
+def enum_synonym(evidence: DecisionEvidence) -> Found | None:
+    """A word of the people's own where the schema lists its values."""
+
+    def holds(score: ArgumentScore, schema: Mapping[str, Any]) -> bool:
+        options = _options(evidence, schema)
+        return bool(options) and any(
+            isinstance(leaf, str) and leaf not in options for _, leaf in leaves(score.actual)
+        )
+
+    return _first(evidence, holds, "is not one of the listed values", "不在枚举取值之内")
+
+
+def _options(evidence: DecisionEvidence, schema: Mapping[str, Any]) -> frozenset[str]:
+    """The enum words of a parameter, or of its items."""
+    tool = evidence.gold.tool
+    root = tool.input_schema if tool is not None else {}
+    found_words: set[str] = set()
+    for node in (schema, schema_view.view(schema.get("items"), root)):
+        options = node.get("enum")
+        found_words.update(word for word in options or () if isinstance(word, str))
+        for branch in (*(node.get("anyOf") or ()), *(node.get("oneOf") or ())):
+            viewed = schema_view.view(branch, root)
+            found_words.update(
+                word for word in [*(viewed.get("enum") or ()), viewed.get("const")] if isinstance(word, str)
+            )
+    return frozenset(found_words)
+
+
+def state_lost(evidence: DecisionEvidence) -> Found | None:
+    """An earlier result held the value, and what was sent came from nowhere."""
+
+    def holds(score: ArgumentScore, schema: Mapping[str, Any]) -> bool:
+        golds = _gold_leaves(score, evidence)
+        sources = evidence.visible_sources()
+        earlier = [source for source in sources if source.block.kind in ("tool_result", "state_slot")]
+        said = [source for source in sources if source.block.kind not in ("tool_result", "state_slot")]
+        is_state = _takes_from_step(score.expected) or any(
+            holders(leaf, earlier) and not holders(leaf, said) for leaf in golds
+        )
+        if not is_state:
+            return False
+        sent = [leaf for _, leaf in leaves(score.actual)]
+        return not any(holders(leaf, sources) for leaf in sent if leaf not in ("", None))
+
+    return _first(evidence, holds, "was lost on the way from an earlier result", "在前面结果到此处之间丢失")
+
+
+def _takes_from_step(spec: Any) -> bool:
+    return is_matcher(spec) and "$from" in spec
+
+
+def wrong_entity(evidence: DecisionEvidence) -> Found | None:
+    """Another thing of the same kind: an id, code or name that the context holds or that has the same shape."""
+
+    def holds(score: ArgumentScore, schema: Mapping[str, Any]) -> bool:
+        golds = _gold_leaves(score, evidence)
+        sources = evidence.visible_sources()
+        for _, leaf in leaves(score.actual):
+            if any(leaf == gold for gold in golds):
+                continue
+            if not _is_entity(score.name, leaf, golds):
+                continue
+            if _takes_from_step(score.expected) or any(_shape(leaf) == _shape(gold) for gold in golds):
+                return True
+            if holders(leaf, sources):
+                return True
+        return False
+
+    return _first(evidence, holds, "names another entity", "指向了另一个实体")
+
+
+def _is_entity(name: str, leaf: Any, golds: list[Any]) -> bool:
+    if isinstance(leaf, bool) or leaf is None:
+        return False
+    if isinstance(leaf, (int, float)):
+        return bool(_ENTITY_NAME.search(name))
+    text = str(leaf).strip()
+    if parse_date(text) is not None or parse_moment(text) is not None or not text:
+        return False
+    if _ENTITY_NAME.search(name) or token_fact(text) is not None:
+        return True
+    return bool(golds) and all(isinstance(gold, str) and token_fact(gold) is not None for gold in golds)
+
+
+def _shape(value: Any) -> str:
+    """Letters as A, digits as 0: `PDT-1001` and `PDT-2002` have the same shape."""
+    text = re.sub(r"[A-Za-z]", "A", str(value))
+    shape = re.sub(r"\d", "0", text)
+    return shape if "0" in shape else f"word:{value}"
+
+
+def wrong_value(evidence: DecisionEvidence) -> Found | None:
+    """Any other value than the gold."""
+    return _first(evidence, lambda score, schema: True, "has the wrong value", "取值不对")
+
+
+Holds = Callable[[ArgumentScore, Mapping[str, Any]], bool]
+
+
+def _first(evidence: DecisionEvidence, holds: Holds, en: str, zh: str) -> Found | None:
+    """The cause for the first argument for which it holds, required ones first; all their names are listed."""
+    if not evidence.decision.tool_right:
+        return None
+    wrong = [score for score in evidence.wrong if score.verdict in ("wrong", "illegal")]
+    hits = [score for score in wrong if holds(score, _schema(evidence, score.name))]
+    if not hits:
+        return None
+    hits.sort(key=lambda score: not score.required)
+    score = hits[0]
+    expected = _expected_text(score, evidence)
+    return found(
+        f"{score.name} {en}: {score.actual!r} instead of {expected}",
+        f"{score.name} {zh}：是 {score.actual!r}，应为 {expected}",
+        arguments=[hit.name for hit in hits],
+        expected=score.expected,
+        actual=score.actual,
+        type=json_type(score.actual),
+    )
+
+
+def _expected_text(score: ArgumentScore, evidence: DecisionEvidence) -> str:
+    if _takes_from_step(score.expected):
+        values = _gold_leaves(score, evidence)
+        return f"{score.expected['$from']}" + (f" = {values[0]!r}" if values else "")
+    return repr(score.expected)
+
+
+def _gold_leaves(score: ArgumentScore, evidence: DecisionEvidence) -> list[Any]:
+    pairing = evidence.attempt.pairing
+    assert pairing is not None
+    if is_matcher(score.expected):
+        return needed_values(score.expected, pairing)
+    return telling_leaves(score.expected) or [leaf for _, leaf in leaves(score.expected)]
+
+
+def _schema(evidence: DecisionEvidence, name: str) -> Mapping[str, Any]:
+    tool = evidence.gold.tool
+    if tool is None:
+        return {}
+    properties = schema_view.property_schemas(tool.input_schema, tool.input_schema)
+    return schema_view.view(properties.get(name), tool.input_schema)
+
+
+ARGUMENT_DETECTORS: dict[str, Detector] = {
+    "missing_required": missing_required,
+    "unknown_argument": unknown_argument,
+    "wrong_type": wrong_type,
+    "wrong_format": wrong_format,
+    "enum_synonym": enum_synonym,
+    "state_lost": state_lost,
+    "wrong_entity": wrong_entity,
+    "wrong_value": wrong_value,
+}

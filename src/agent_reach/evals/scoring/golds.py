@@ -1,0 +1,253 @@
+"""Golden paths compiled once per task: tools resolved, gold values turned into comparisons, names and defaults known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from agent_reach.errors import AmbiguousToolError
+from agent_reach.evals.scoring import schema_view
+from agent_reach.evals.scoring.values import (
+    MISSING,
+    Compare,
+    References,
+    compile_value,
+    default_of,
+    references_in,
+    same_value,
+)
+from agent_reach.records.codec import canonical_json
+from agent_reach.records.task import GoldenCall, GoldenPath, MatchOptions, Task
+from agent_reach.records.tool import Tool
+
+if TYPE_CHECKING:
+    from agent_reach.catalog.catalog import Catalog
+
+
+class Evaluation:
+    """How arguments compare with one gold, in counts."""
+
+    __slots__ = ("illegal", "optional_hit", "optional_used", "required_right", "score", "success")
+
+    def __init__(
+        self, required_right: int, required_total: int, hit: int, used: int, illegal: bool, complete: bool
+    ) -> None:
+        self.required_right = required_right
+        self.optional_hit = hit
+        self.optional_used = used
+        self.illegal = illegal
+        self.success = complete and not illegal
+        if required_total and used:
+            self.score = required_right / required_total * 0.7 + hit / used * 0.3
+        elif required_total:
+            self.score = required_right / required_total
+        else:
+            self.score = hit / used if used else 1.0
+
+
+class ArgumentGold:
+    """One argument with a gold: its comparison, schema default and whether it is ignored."""
+
+    __slots__ = ("compare", "default", "has_default", "name", "options", "root", "schema", "spec")
+
+    def __init__(self, name: str, spec: Any, schema: Any, root: Any, options: MatchOptions) -> None:
+        self.name = name
+        self.spec = spec
+        self.schema = schema
+        self.root = root
+        self.options = options
+        self.compare: Compare = compile_value(spec, schema, root, options, name)
+        self.default = default_of(schema, root)
+        self.has_default = self.default is not MISSING
+
+    def matches_alone(self, spec: Any, value: Any, references: References | None) -> bool:
+        """The value matches another gold in this argument's place (one of several accepted ones)."""
+        return compile_value(spec, self.schema, self.root, self.options, self.name)(value, references)
+
+
+class CompiledGold:
+    """One golden call, ready to compare with calls of its tool."""
+
+    __slots__ = (
+        "call",
+        "depends_on",
+        "free_required",
+        "id",
+        "ignored",
+        "index",
+        "is_open",
+        "key",
+        "known",
+        "optional",
+        "order_key",
+        "required",
+        "required_total",
+        "stage",
+        "tool",
+    )
+
+    def __init__(
+        self, call: GoldenCall, index: int, stage: int, tool: Tool | None, options: MatchOptions
+    ) -> None:
+        self.call = call
+        self.index = index
+        self.stage = stage
+        self.tool = tool
+        self.key = tool.key if tool is not None else call.tool
+        self.id = call.id or f"step{index}"
+        root: Mapping[str, Any] = tool.input_schema if tool is not None else {}
+        properties = schema_view.property_schemas(root, root)
+        prefixes = _prefixes(call, tool)
+        local = _local_options(options, prefixes)
+        self.ignored = frozenset(name for name in local.ignore_args if "." not in name)
+        self.required = [
+            ArgumentGold(name, spec, properties.get(name), root, local)
+            for name, spec in call.args.items()
+            if name not in self.ignored
+        ]
+        self.optional = [
+            ArgumentGold(name, spec, properties.get(name), root, local)
+            for name, spec in call.optional.items()
+            if name not in self.ignored and name not in call.args
+        ]
+        named = {gold.name for gold in self.required} | {gold.name for gold in self.optional}
+        schema_required = tool.required if tool is not None else ()
+        self.free_required = tuple(
+            name for name in dict.fromkeys(schema_required) if name not in named and name not in self.ignored
+        )
+        self.required_total = len(self.required) + len(self.free_required)
+        self.is_open = tool is None or schema_view.is_open(root)
+        self.known = frozenset(properties) | named | self.ignored
+        self.depends_on = frozenset(
+            step for spec in (*call.args.values(), *call.optional.values()) for step in references_in(spec)
+        )
+        self.order_key = (self.key, canonical_text([call.args, call.optional]))
+
+    def evaluate(
+        self, arguments: Mapping[str, Any], problems: frozenset[str], references: References | None
+    ) -> Evaluation:
+        """Counts for one call; `problems` are the argument names that the schema refuses."""
+        right = 0
+        for gold in self.required:
+            value = arguments.get(gold.name, MISSING)
+            if value is MISSING:
+                value = gold.default
+            if gold.compare(value, references):
+                right += 1
+        for name in self.free_required:
+            if name in arguments and name not in problems:
+                right += 1
+        complete = right == self.required_total
+        used = hit = 0
+        for gold in self.optional:
+            value = arguments.get(gold.name, MISSING)
+            if value is MISSING or (gold.has_default and same_value(value, gold.default)):
+                continue
+            used += 1
+            if gold.compare(value, references):
+                hit += 1
+        illegal = False
+        if len(arguments) > right or problems:
+            illegal = self._has_illegal(arguments, problems)
+        return Evaluation(right, self.required_total, hit, used, illegal, complete)
+
+    def _has_illegal(self, arguments: Mapping[str, Any], problems: frozenset[str]) -> bool:
+        for name in arguments:
+            if name not in self.known:
+                if not self.is_open or name in problems:
+                    return True
+            elif name in problems and not self.has_gold(name) and name not in self.ignored:
+                return True
+        return False
+
+    def has_gold(self, name: str) -> bool:
+        """The argument has a gold value, required or optional."""
+        return name in self.call.args or name in self.call.optional
+
+
+class CompiledPath:
+    """One golden path: its golds in written order, and whether every stage holds one gold."""
+
+    __slots__ = ("by_id", "golds", "index", "is_linear", "keys", "stages")
+
+    def __init__(self, path: GoldenPath, index: int, catalog: Catalog, options: MatchOptions) -> None:
+        self.index = index
+        self.golds: list[CompiledGold] = []
+        self.stages: list[list[CompiledGold]] = []
+        for stage_number, stage in enumerate(path.stages):
+            compiled = []
+            for call in stage:
+                tool = resolve(catalog, call.tool)
+                gold = CompiledGold(call, len(self.golds), stage_number, tool, options)
+                self.golds.append(gold)
+                compiled.append(gold)
+            self.stages.append(sorted(compiled, key=lambda gold: gold.order_key))
+        self.is_linear = all(len(stage) == 1 for stage in self.stages)
+        self.keys = frozenset(gold.key for gold in self.golds)
+        self.by_id = {gold.id: gold for gold in self.golds}
+
+
+class CompiledTask:
+    """A task with its paths compiled against a catalog."""
+
+    __slots__ = ("catalog", "forbidden", "names", "paths", "task")
+
+    def __init__(self, task: Task, catalog: Catalog) -> None:
+        self.task = task
+        self.catalog = catalog
+        self.paths = [
+            CompiledPath(path, index, catalog, task.match)
+            for index, path in enumerate(task.paths)
+            if path.stages
+        ]
+        self.forbidden = frozenset(
+            tool.key if (tool := resolve(catalog, name)) is not None else name for name in task.forbid
+        )
+        self.names: dict[str, Tool | None] = {}
+
+    def tool(self, name: str) -> Tool | None:
+        """The catalog's tool of an emitted name, None when there is none or the name is ambiguous."""
+        if name not in self.names:
+            self.names[name] = resolve(self.catalog, name, refuse=False)
+        return self.names[name]
+
+
+def resolve(catalog: Catalog, name: str, *, refuse: bool = True) -> Tool | None:
+    """The tool of that key, name, alias or wire name; an ambiguous name raises where `refuse`, else is nobody's."""
+    try:
+        return catalog.resolve(name)
+    except AmbiguousToolError:
+        if refuse:
+            raise
+        return None
+
+
+def canonical_text(value: Any) -> str:
+    """Canonical JSON of a value, or its representation where it is no JSON."""
+    try:
+        return canonical_json(value)
+    except (TypeError, ValueError):
+        return repr(value)
+
+
+def _prefixes(call: GoldenCall, tool: Tool | None) -> tuple[str, ...]:
+    names = {call.tool}
+    if tool is not None:
+        names |= {tool.key, tool.name, *tool.aliases}
+    return tuple(f"{name}." for name in names)
+
+
+def _local_options(options: MatchOptions, prefixes: tuple[str, ...]) -> MatchOptions:
+    """The options with `ignore_args` entries for this tool cut to the path inside its arguments."""
+    if not options.ignore_args:
+        return options
+    entries = []
+    for entry in options.ignore_args:
+        prefix = next((prefix for prefix in prefixes if entry.startswith(prefix)), "")
+        entries.append(entry[len(prefix) :])
+    return MatchOptions(
+        strings=options.strings,
+        ignore_args=tuple(entries),
+        float_tolerance=options.float_tolerance,
+        mode=options.mode,
+    )

@@ -1,0 +1,106 @@
+"""One path against the calls of one attempt: pairs, what each pair is worth, and how good the whole path looks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agent_reach.evals.scoring.alignment import pair, pair_any_order
+from agent_reach.evals.scoring.calls import SeenCall
+from agent_reach.evals.scoring.golds import CompiledGold, CompiledPath, Evaluation
+from agent_reach.evals.scoring.values import parsed_text
+
+TOOL_WEIGHT = 1_000_000.0
+SUCCESS_WEIGHT = 1_000.0
+WORKED_WEIGHT = 1e-5
+
+
+class Pairing:
+    """The calls paired with a path's golds: `positions` in order, `displaced` those only found out of order."""
+
+    __slots__ = ("calls", "displaced", "evaluations", "path", "positions")
+
+    def __init__(self, path: CompiledPath, calls: Sequence[SeenCall], order: str) -> None:
+        self.path = path
+        self.calls = calls
+        self.evaluations: list[Evaluation | None] = [None] * len(path.golds)
+        self.positions = pair(path, calls, order, self._weigh)
+        self.displaced = self._pair_displaced() if order != "any_order" else [-1] * len(path.golds)
+        for gold in path.golds:
+            position = self.positions[gold.index]
+            if position >= 0:
+                self.evaluations[gold.index] = self._evaluate(gold, calls[position])
+
+    def call_of(self, gold: CompiledGold) -> SeenCall | None:
+        """The call paired in order with a gold."""
+        position = self.positions[gold.index]
+        return self.calls[position] if position >= 0 else None
+
+    def used_positions(self) -> set[int]:
+        """Positions of all calls that answer a gold, in order or not."""
+        return {position for position in (*self.positions, *self.displaced) if position >= 0}
+
+    def result_of(self, step: str) -> list[Any]:
+        """The value that a step's call got, else the recorded one (one item), or nothing."""
+        gold = self.path.by_id.get(step)
+        if gold is None:
+            return []
+        position = self.positions[gold.index]
+        if position < 0:
+            position = self.displaced[gold.index]
+        if position >= 0:
+            outcome = self.calls[position].last
+            if outcome is not None and outcome.status == "ok":
+                return [outcome.value if outcome.value is not None else parsed_text(outcome.text)]
+        return [gold.call.result] if gold.call.has_result else []
+
+    def evaluate(self, gold: CompiledGold, seen: SeenCall) -> Evaluation:
+        """Counts of a call against a gold, references taken from the paired calls."""
+        references = self.result_of if gold.depends_on else None
+        return gold.evaluate(seen.arguments, seen.problem_names, references)
+
+    def _evaluate(self, gold: CompiledGold, seen: SeenCall) -> Evaluation:
+        if gold.depends_on:
+            return self.evaluate(gold, seen)
+        return seen.evaluations.get(id(gold)) or self._first_look(gold, seen)
+
+    def _weigh(self, gold: CompiledGold, seen: SeenCall) -> float:
+        found = self._first_look(gold, seen)
+        weight = TOOL_WEIGHT + found.score
+        if found.success:
+            weight += SUCCESS_WEIGHT
+        return weight + WORKED_WEIGHT if seen.went_well else weight
+
+    def _first_look(self, gold: CompiledGold, seen: SeenCall) -> Evaluation:
+        """Counts before anything is paired: a reference may be any earlier result of the referenced tool."""
+        found = seen.evaluations.get(id(gold))
+        if found is None:
+            references = (lambda step: self._possible_results(step, seen)) if gold.depends_on else None
+            found = gold.evaluate(seen.arguments, seen.problem_names, references)
+            seen.evaluations[id(gold)] = found
+        return found
+
+    def _possible_results(self, step: str, before: SeenCall) -> list[Any]:
+        gold = self.path.by_id.get(step)
+        if gold is None:
+            return []
+        found = [gold.call.result] if gold.call.has_result else []
+        for seen in self.calls:
+            if seen.key == gold.key and seen.message < before.message:
+                outcome = seen.last
+                if outcome is not None and outcome.status == "ok":
+                    found.append(outcome.value if outcome.value is not None else parsed_text(outcome.text))
+        return found
+
+    def _pair_displaced(self) -> list[int]:
+        """Golds left over, paired with left-over calls of their tool wherever those stand."""
+        result = [-1] * len(self.path.golds)
+        left = [gold for gold in self.path.golds if self.positions[gold.index] < 0]
+        if left:
+            taken = {position for position in self.positions if position >= 0}
+            keys = {gold.key for gold in left}
+            free = [seen for seen in self.calls if seen.position not in taken and seen.key in keys]
+            if free:
+                left.sort(key=lambda gold: gold.order_key)
+                pair_any_order(left, free, self._weigh, result)
+        return result
