@@ -1,0 +1,209 @@
+"""A fresh world for each attempt: own server processes, an own temporary folder, setup before and teardown after.
+
+What a server keeps outside its folder (a remote service, a file named in its arguments) is shared all the same; only
+setup and teardown can put that back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import inspect
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from agent_reach.backends.base import Backend
+from agent_reach.config.settings import HookConfig
+from agent_reach.errors import ConfigError, ServerError
+from agent_reach.wire.servers import ServerConfig
+
+FOLDER = "{attempt_folder}"
+"""Written in a server's arguments, environment or `cwd`, it becomes the attempt's own folder."""
+_HOOK_LIMIT = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptPlace:
+    """Where one attempt takes place; a hook function is called with it."""
+
+    task_id: str
+    attempt: int
+    folder: str
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenAttempt:
+    """The backend and folder of a running attempt."""
+
+    backend: Backend
+    place: AttemptPlace
+
+
+BackendFactory = Callable[[AttemptPlace], Backend]
+
+
+class Isolation:
+    """Gives each attempt its backend.
+
+    `mode` `attempt` makes a new one with a new folder for each attempt; `shared` makes one for all at the first attempt
+    (each attempt still gets a folder for its hooks). `setup` and `teardown` run in either mode, as a command (words, no
+    shell, in the folder, with AGENT_REACH_TASK, AGENT_REACH_ATTEMPT and AGENT_REACH_FOLDER) or a function
+    `module:name` called with the `AttemptPlace`. A setup that fails raises `ServerError`: the attempt never began.
+    After a setup the teardown always runs; its failure raises after everything is closed.
+    """
+
+    def __init__(
+        self,
+        factory: BackendFactory,
+        *,
+        mode: Literal["attempt", "shared"] = "attempt",
+        setup: HookConfig | None = None,
+        teardown: HookConfig | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._factory = factory
+        self._mode = mode
+        self._setup = setup or HookConfig()
+        self._teardown = teardown or HookConfig()
+        self._environment = dict(environment or {})
+        self._shared: Backend | None = None
+
+    @contextlib.asynccontextmanager
+    async def attempt(self, task_id: str = "", attempt: int = 0) -> AsyncIterator[OpenAttempt]:
+        """One attempt from its setup to its teardown; the folder is gone afterwards."""
+        folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="agent-reach-")
+        place = AttemptPlace(task_id=task_id, attempt=attempt, folder=folder, environment=self._environment)
+        try:
+            await run_hook(self._setup, place, "setup")
+            backend = self._backend(place)
+            try:
+                yield OpenAttempt(backend=backend, place=place)
+            finally:
+                try:
+                    if backend is not self._shared:
+                        await backend.aclose()
+                finally:
+                    await run_hook(self._teardown, place, "teardown")
+        finally:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    async def aclose(self) -> None:
+        """Close the shared backend."""
+        if self._shared is not None:
+            shared, self._shared = self._shared, None
+            await shared.aclose()
+
+    def _backend(self, place: AttemptPlace) -> Backend:
+        if self._mode == "attempt":
+            return self._factory(place)
+        if self._shared is None:
+            self._shared = self._factory(place)
+        return self._shared
+
+
+def in_own_folder(servers: Iterable[ServerConfig], place: AttemptPlace) -> tuple[ServerConfig, ...]:
+    """The servers as they are started for one attempt.
+
+    A stdio server without `cwd` starts in the attempt's folder, has its TMPDIR there, and finds the folder wherever its
+    entry says `{attempt_folder}`. Servers behind an address stay as they are.
+    """
+    return tuple(
+        _settled(server, place.folder) if server.transport == "stdio" else server for server in servers
+    )
+
+
+def _settled(server: ServerConfig, folder: str) -> ServerConfig:
+    env = {name: value.replace(FOLDER, folder) for name, value in server.env.items()}
+    return replace(
+        server,
+        args=tuple(argument.replace(FOLDER, folder) for argument in server.args),
+        env={**env, "TMPDIR": folder, "AGENT_REACH_FOLDER": folder},
+        cwd=server.cwd.replace(FOLDER, folder) or folder,
+    )
+
+
+async def run_hook(hook: HookConfig, place: AttemptPlace, name: str) -> None:
+    """Run a setup or teardown; raises `ServerError` if it fails, `ConfigError` if it cannot be found."""
+    if hook.function:
+        await _call_function(hook.function, place, name)
+    if hook.command:
+        await _run_command(hook.command, place, name)
+
+
+def load_function(written: str, where: str = "") -> Callable[..., Any]:
+    """The function at `module:name`; raises `ConfigError`."""
+    module_name, _, path = written.partition(":")
+    if not module_name or not path:
+        raise ConfigError(f"{written!r} is no `module:function`", where=where)
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ImportError as error:
+        raise ConfigError(
+            f"the module {module_name!r} cannot be imported: {error}",
+            where=where,
+            next_step="run where it can be imported, or install it",
+        ) from error
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    if not callable(found):
+        raise ConfigError(f"{module_name!r} has no function {path!r}", where=where)
+    return found  # type: ignore[no-any-return]
+
+
+async def _call_function(written: str, place: AttemptPlace, name: str) -> None:
+    function = load_function(written, where=f"execution.{name}")
+    try:
+        if inspect.iscoroutinefunction(function):
+            await function(place)
+        else:
+            result = await asyncio.to_thread(function, place)
+            if inspect.isawaitable(result):
+                await result
+    except Exception as error:
+        raise ServerError(
+            f"{name} failed: {type(error).__name__}: {error}",
+            where=f"{place.task_id}#{place.attempt} {written}",
+        ) from error
+
+
+async def _run_command(command: tuple[str, ...], place: AttemptPlace, name: str) -> None:
+    where = f"{place.task_id}#{place.attempt} {command[0]}"
+    environment = {
+        **place.environment,
+        "AGENT_REACH_TASK": place.task_id,
+        "AGENT_REACH_ATTEMPT": str(place.attempt),
+        "AGENT_REACH_FOLDER": place.folder,
+    }
+    words = [word.replace(FOLDER, place.folder) for word in command]
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *words,
+            cwd=place.folder,
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ServerError(f"{name} cannot be started: {error}", where=where) from error
+    try:
+        async with asyncio.timeout(_HOOK_LIMIT):
+            output, _ = await process.communicate()
+    except TimeoutError as error:
+        raise ServerError(f"{name} did not end within {_HOOK_LIMIT:g} s", where=where) from error
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        if process.returncode is None:
+            await process.wait()
+    if process.returncode:
+        said = output.decode("utf-8", "replace").strip()[-400:]
+        raise ServerError(f"{name} ended with exit code {process.returncode}: {said}", where=where)
