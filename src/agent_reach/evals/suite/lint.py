@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent_reach.catalog.catalog import Catalog
+from agent_reach.catalog.similar import SimilarPair, similar_pairs
 from agent_reach.evals.suite.checks.balance import SuiteFigures, check_balance, suite_figures
 from agent_reach.evals.suite.checks.context import check_context
 from agent_reach.evals.suite.checks.golds import check_golds
 from agent_reach.evals.suite.checks.sources import check_sources
 from agent_reach.evals.suite.load import Suite
 from agent_reach.records.finding import Finding
-from agent_reach.records.report import SimilarPair
 
 _RANK = {"error": 0, "warning": 1, "info": 2}
 
@@ -40,11 +40,16 @@ def lint_suite(
 
 def look_alikes(catalog: Catalog) -> tuple[SimilarPair, ...]:
     """The look-alike pairs of the catalog."""
-    from agent_reach.catalog.similar import similar_pairs
-
-    return tuple(similar_pairs(catalog))
+    return similar_pairs(catalog)
 
 
-def figures(suite: Suite, catalog: Catalog) -> SuiteFigures:
-    """The counts that stand above the findings."""
-    return suite_figures(suite, catalog, look_alikes(catalog))
+def examine(suite: Suite, catalog: Catalog) -> tuple[tuple[Finding, ...], SuiteFigures]:
+    """The findings of a suite and the counts that stand beside them."""
+    pairs = look_alikes(catalog)
+    return lint_suite(suite, catalog, pairs=pairs), suite_figures(suite, catalog, pairs)
+
+
+def reaches(findings: Sequence[Finding], severity: str) -> bool:
+    """Some finding is at least that severe (`never`: none is)."""
+    limit = _RANK.get(severity, -1)
+    return any(_RANK[finding.severity] <= limit for finding in findings)

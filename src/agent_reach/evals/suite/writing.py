@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
+from agent_reach.errors import SuiteError
 from agent_reach.evals.suite.language import language_of
 from agent_reach.records.codec import content_hash
 from agent_reach.records.context import ContextBlock, StateSlot
@@ -187,6 +189,25 @@ def suite_yaml(tasks: Iterable[Task], *, comment: str = "") -> str:
         default_flow_style=None,
     )
     return head + str(body)
+
+
+def suite_text(tasks: Iterable[Task], path: Path) -> str:
+    """A suite in the form that the file's suffix asks for: JSON Lines for `.jsonl` and `.ndjson`, else YAML."""
+    suffix = path.suffix.lower()
+    if suffix in (".jsonl", ".ndjson"):
+        return suite_json_lines(tasks)
+    if suffix in (".yaml", ".yml"):
+        return suite_yaml(tasks)
+    if suffix == ".json":
+        return (
+            json.dumps([dump_task(task) for task in tasks], ensure_ascii=False, indent=1, allow_nan=False)
+            + "\n"
+        )
+    raise SuiteError(
+        f"a suite is written as .yaml, .jsonl or .json, not {path.suffix!r}",
+        where=str(path),
+        next_step="end the file name in .yaml or .jsonl",
+    )
 
 
 def _dumper() -> Any:

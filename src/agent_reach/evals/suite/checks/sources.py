@@ -1,7 +1,7 @@
 """Whether each golden value can come from anywhere: the request, a block, an earlier recorded result, an enum, a default.
 
 A value that nothing supplies makes every agent fail. Text is compared after folding, without blanks and punctuation, so
-that `555-123-2002` is found in `5551232002`. Words of one's own (free text), small numbers, dates that a clock or a
+that `555-123-2002` is found in `5551232002`, and may be put together from words and numbers that are given. Words of one's own (free text), small numbers, dates that a clock or a
 relative expression can give, and values of a call that was not recorded are given the benefit of the doubt.
 """
 
@@ -38,6 +38,7 @@ _CLOCK_WORD = re.compile(
     r"thursday|friday|saturday|sunday)|\d+\s+days?\s+ago)\b|今天|明天|昨天|后天|前天|本周|上周|下周|本月|上个?月|下个?月|去年|本季度|上季度",
     re.IGNORECASE,
 )
+_PIECE = re.compile(r"[a-z]+|\d+")
 _OWN_WORDS = 0.5
 """Free text is taken for supplied when at least this share of its words stands somewhere."""
 
@@ -128,6 +129,7 @@ class _Corpus:
         self.plain = "\n".join(texts)
         self.compact = _compact(self.plain)
         self.words = set(words(self.plain))
+        self.pieces = set(_PIECE.findall(fold(self.plain)))
         self.numbers = {_number(found) for found in re.findall(r"\d[\d,]*(?:\.\d+)?", self.plain)}
 
     def holds(self, value: Any) -> bool:
@@ -141,6 +143,8 @@ class _Corpus:
         compact = _compact(text)
         if not compact or compact in self.compact:
             return True
+        if self.pieces.issuperset(_PIECE.findall(fold(text))) and _PIECE.search(fold(text)):
+            return True  # put together from words and numbers that are given ("P followed by 12345678")
         if _ISO_DATE.fullmatch(text.strip()) and (_RELATIVE.search(self.plain) or text[:10] in self.plain):
             return True
         own = words(text)

@@ -16,7 +16,8 @@ def golden_arguments(
     """Required and optional golden arguments of accept lists under a function's parameter schema.
 
     An empty text in the list makes an argument optional, unless the schema requires it; it stays an accepted value where
-    the schema takes text.
+    the schema takes any text. An empty list accepts nothing at all there; here it becomes an optional argument of any
+    value.
     """
     required = parameters.get("required")
     names = required if isinstance(required, list) else []
@@ -28,7 +29,11 @@ def golden_arguments(
         listed = values if isinstance(values, list) else [values]
         may_be_absent = "" in listed and name not in names
         schema = schemas.get(name)
+        if not listed:
+            optional[name] = {"$any": True}
+            continue
         is_text = isinstance(schema, Mapping) and str(schema.get("type", "")).lower() == "string"
+        is_text = is_text and not (isinstance(schema, Mapping) and schema.get("enum"))
         kept = [value for value in listed if value != ""]
         if (is_text or not kept) and "" in listed:
             kept.append("")

@@ -1,6 +1,7 @@
 """Tasks of tau-bench: task lists (`instruction`, `actions`, `outputs`) and recorded trajectories with their golds.
 
-Trajectories of the same task make one task; its query is the first user message of the first trial. A task whose gold
+Trajectories of the same task make one task; its query is the first user message of the first trial, and what the tools
+answered becomes its recorded results. A task whose gold
 is empty becomes a `may` task with an empty path in which the tools that write are forbidden. The final data base, which
 tau-bench compares, is not here: calls are compared instead.
 """
@@ -11,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from agent_reach.errors import SuiteError
+from agent_reach.config.documents import parse_json
+from agent_reach.errors import ConfigError, SuiteError
 from agent_reach.evals.suite.importers.base import (
     ImportedTasks,
     ImportOptions,
@@ -22,9 +24,10 @@ from agent_reach.evals.suite.importers.base import (
 )
 from agent_reach.evals.suite.language import language_of
 from agent_reach.evals.suite.reading import message_text
+from agent_reach.records.codec import canonical_json
 from agent_reach.records.context import ContextBlock
 from agent_reach.records.message import Message
-from agent_reach.records.task import GoldenCall, GoldenPath, Task
+from agent_reach.records.task import GoldenCall, GoldenPath, RecordedResult, Task
 
 FREE_TEXT = ("summary", "thought")
 """Arguments in which the model says something in its own words; no wording of them is the right one."""
@@ -172,6 +175,7 @@ def _task(
         tags=tags,
         language=language_of(query),
         context=policy_blocks(options.policy),
+        results=recorded_results(group),
         metadata={
             key: inner[key]
             for key in ("instruction", "outputs", "user_id")
@@ -180,6 +184,42 @@ def _task(
         source=source,
         **fields,
     )
+
+
+def recorded_results(group: Sequence[Mapping[str, Any]]) -> tuple[RecordedResult, ...]:
+    """What the tools answered in the recorded conversations: the first answer to each different call."""
+    found: dict[str, RecordedResult] = {}
+    for row in group:
+        waiting: dict[str, tuple[str, Any]] = {}
+        for message in _conversation(row):
+            for call in message.get("tool_calls") or ():
+                function = call.get("function") if isinstance(call, Mapping) else None
+                if isinstance(function, Mapping) and isinstance(function.get("name"), str):
+                    waiting[str(call.get("id"))] = (function["name"], _json(function.get("arguments")))
+            if message.get("role") != "tool" or str(message.get("tool_call_id")) not in waiting:
+                continue
+            name, arguments = waiting.pop(str(message.get("tool_call_id")))
+            if isinstance(arguments, Mapping):
+                key = canonical_json([name, arguments])
+                found.setdefault(key, _answer(name, arguments, message))
+    return tuple(found.values())
+
+
+def _answer(name: str, arguments: Mapping[str, Any], message: Mapping[str, Any]) -> RecordedResult:
+    text = message_text(message)
+    if message.get("is_error") is True or text.startswith("Error"):
+        return RecordedResult(tool=name, args=dict(arguments), error=text, error_kind="tool_error")
+    return RecordedResult(tool=name, args=dict(arguments), result=_json(text))
+
+
+def _json(text: Any) -> Any:
+    """The JSON value in a text, or the text itself."""
+    if not isinstance(text, str):
+        return text
+    try:
+        return parse_json(text).value
+    except ConfigError:
+        return text
 
 
 def _query(row: Mapping[str, Any], inner: Mapping[str, Any], task_id: str, remarks: Remarks) -> str:

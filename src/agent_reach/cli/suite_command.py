@@ -1,0 +1,212 @@
+"""`agent-reach suite`: list, check, import and export task suites."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agent_reach.cli.output import language_option, print_findings, print_json, write_whole
+from agent_reach.records.message import Language
+
+_CONFIG = click.option(
+    "--config", type=click.Path(path_type=Path), help="Run configuration that names the suite."
+)
+_FILTERS = (
+    click.option("--tag", "tags", multiple=True, help="Only tasks with this tag (`!tag`: without it)."),
+    click.option("--id", "ids", multiple=True, help="Only the task of this id."),
+    click.option("--kind", "kinds", multiple=True, help="Only must, may or forbid tasks."),
+    click.option("--filter", "patterns", multiple=True, help="Only tasks whose id fits this glob."),
+    click.option("--allow-empty", is_flag=True, help="An empty selection is no error."),
+)
+
+
+def _with_filters(function: Any) -> Any:
+    for option in reversed(_FILTERS):
+        function = option(function)
+    return function
+
+
+@click.group()
+def command() -> None:
+    """Check, import and draft task suites."""
+
+
+@command.command(name="list")
+@click.argument("suite", required=False)
+@_CONFIG
+@_with_filters
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@language_option
+def list_(
+    suite: str | None,
+    config: Path | None,
+    tags: tuple[str, ...],
+    ids: tuple[str, ...],
+    kinds: tuple[str, ...],
+    patterns: tuple[str, ...],
+    allow_empty: bool,
+    as_json: bool,
+    language: Language,
+) -> None:
+    """List the suites of the project, or the tasks of SUITE (a name or a file)."""
+    from agent_reach.evals.suite.listing import suite_lines, suites_lines, tasks_document
+    from agent_reach.evals.suite.project import surroundings
+
+    around = surroundings(config, os.environ)
+    if suite is None:
+        if as_json:
+            print_json(dict(around.suites))
+            return
+        for line in suites_lines(around, language):
+            click.echo(line)
+        return
+    chosen = around.suite(suite).select(
+        tags=tags, ids=ids, kinds=kinds, patterns=patterns, allow_empty=allow_empty
+    )
+    if as_json:
+        print_json(tasks_document(chosen))
+        return
+    for line in suite_lines(chosen, language):
+        click.echo(line)
+
+
+@command.command()
+@click.argument("suite")
+@_CONFIG
+@click.option("--catalog", default="", help="The tools to check against (default: as configured).")
+@click.option("--overlay", default="", help="Overlay file beside the catalog.")
+@_with_filters
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "info", "never"]),
+    default="error",
+    show_default=True,
+    help="Exit with 1 from this severity on.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@language_option
+def lint(
+    suite: str,
+    config: Path | None,
+    catalog: str,
+    overlay: str,
+    tags: tuple[str, ...],
+    ids: tuple[str, ...],
+    kinds: tuple[str, ...],
+    patterns: tuple[str, ...],
+    allow_empty: bool,
+    fail_on: str,
+    as_json: bool,
+    language: Language,
+) -> int:
+    """Check every gold of SUITE (a name or a file) against the catalog before anything is run."""
+    from agent_reach.evals.suite.lint import examine, reaches
+    from agent_reach.evals.suite.listing import figure_lines, lint_document
+    from agent_reach.evals.suite.project import surroundings
+
+    around = surroundings(config, os.environ)
+    chosen = around.suite(suite).select(
+        tags=tags, ids=ids, kinds=kinds, patterns=patterns, allow_empty=allow_empty
+    )
+    tools = around.load_catalog(os.environ, catalog=catalog, overlay=overlay)
+    findings, counts = examine(chosen, tools)
+    if as_json:
+        print_json(lint_document(chosen, tools, counts, findings, language))
+    else:
+        print_findings(findings, language, err=False)
+        for line in figure_lines(counts, findings, language):
+            click.echo(line)
+    return 1 if reaches(findings, fail_on) else 0
+
+
+@command.command(name="import")
+@click.argument("source")
+@click.option("--from", "form", default="", help="bfcl, tau2, tau-bench, or a plug-in (default: recognized).")
+@click.option(
+    "--output", type=click.Path(path_type=Path), required=True, help="Suite to write (.yaml or .jsonl)."
+)
+@click.option(
+    "--tools-output", type=click.Path(path_type=Path), help="Also write the tool definitions that came along."
+)
+@click.option("--category", "categories", multiple=True, help="Only this part of the data set.")
+@click.option("--limit", type=click.IntRange(min=1), help="At most so many tasks (of each category).")
+@click.option(
+    "--policy", type=click.Path(path_type=Path), help="A text that every task gets as a constraint."
+)
+@click.option("--catalog", default="", help="Tools that say which of them write.")
+@click.option("--prefix", default="", help="Stands before every task id.")
+@click.option("--force", is_flag=True, help="Overwrite files that are already there.")
+@language_option
+def import_(
+    source: str,
+    form: str,
+    output: Path,
+    tools_output: Path | None,
+    categories: tuple[str, ...],
+    limit: int | None,
+    policy: Path | None,
+    catalog: str,
+    prefix: str,
+    force: bool,
+    language: Language,
+) -> None:
+    """Import the task set at SOURCE (a file, folder or wheel) as a suite."""
+    from agent_reach.evals.suite.importers.run import ImportRequest, import_suite
+
+    result = import_suite(
+        ImportRequest(
+            source=source,
+            form=form,
+            output=output,
+            tools_output=tools_output,
+            categories=categories,
+            limit=limit,
+            policy=policy,
+            catalog=catalog,
+            prefix=prefix,
+            force=force,
+        ),
+        os.environ,
+    )
+    for path, text in result.files.items():
+        write_whole(path, text)
+        click.echo(str(path))
+    print_findings(result.findings, language)
+    click.echo(f"{len(result.suite)} tasks, {result.suite.hash}", err=True)
+
+
+@command.command()
+@click.argument("suite")
+@_CONFIG
+@click.option(
+    "--output", type=click.Path(path_type=Path), required=True, help="File to write (.yaml or .jsonl)."
+)
+@_with_filters
+@click.option("--force", is_flag=True, help="Overwrite a file that is already there.")
+def export(
+    suite: str,
+    config: Path | None,
+    output: Path,
+    tags: tuple[str, ...],
+    ids: tuple[str, ...],
+    kinds: tuple[str, ...],
+    patterns: tuple[str, ...],
+    allow_empty: bool,
+    force: bool,
+) -> None:
+    """Write SUITE (or a part of it) as YAML or JSON Lines; it reads back equal."""
+    from agent_reach.evals.suite.importers.run import refuse_present
+    from agent_reach.evals.suite.project import surroundings
+    from agent_reach.evals.suite.writing import suite_text
+
+    chosen = (
+        surroundings(config, os.environ)
+        .suite(suite)
+        .select(tags=tags, ids=ids, kinds=kinds, patterns=patterns, allow_empty=allow_empty)
+    )
+    refuse_present([output], force)
+    write_whole(output, suite_text(chosen.tasks, output))
+    click.echo(str(output))
