@@ -41,7 +41,7 @@ from agent_reach.reports.wording import (
 )
 
 CHUNK = 40
-CONTEXT_BUDGET = 12_000_000
+CONTEXT_BUDGET = 6_000_000
 _VALUE_LIMIT = 600
 _BLOCK_LIMIT = 900
 _RAW_LIMIT = 1_500
@@ -50,7 +50,9 @@ _QUERY_LIMIT = 600
 
 def lost_chunks(lost: Sequence[LostDecision], language: Language) -> Iterator[dict[str, Any]]:
     """The lost decisions in groups of `CHUNK`: `items`, and `contexts` that items point to by number."""
-    left = CONTEXT_BUDGET
+    # Each cause gets its share, so that a rare one is not left without context by a frequent one.
+    names = {entry.cause_name for entry in lost}
+    left = dict.fromkeys(names, CONTEXT_BUDGET // max(1, len(names)))
     for start in range(0, len(lost), CHUNK):
         contexts: list[dict[str, Any]] = []
         places: dict[tuple[str, int], int] = {}
@@ -58,14 +60,24 @@ def lost_chunks(lost: Sequence[LostDecision], language: Language) -> Iterator[di
         for entry in lost[start : start + CHUNK]:
             item = _item(entry, language)
             key = (entry.task.task_id, entry.attempt.index)
-            if key not in places and left > 0:
+            if key not in places and left[entry.cause_name] > 0:
                 context = _context(entry.attempt, language)
-                left -= sum(len(block["before"]) + len(block["after"]) for block in context["blocks"])
+                left[entry.cause_name] -= _weight(context)
                 places[key] = len(contexts)
                 contexts.append(context)
             item["ctx"] = places.get(key)
             items.append(item)
         yield {"items": items, "contexts": contexts}
+
+
+def _weight(context: dict[str, Any]) -> int:
+    """Characters of a context, about."""
+    blocks = sum(200 + len(block["before"]) + len(block["after"]) for block in context["blocks"])
+    steps = sum(
+        len(step["text"]) + sum(len(call[0]) + len(call[1]) + 20 for call in step["calls"])
+        for step in context["steps"]
+    )
+    return blocks + steps + 120 * len(context["sources"]) + 500
 
 
 def _item(lost: LostDecision, language: Language) -> dict[str, Any]:
