@@ -1,0 +1,80 @@
+"""The shipped JSON Schemas: made from the records, and obeyed by what is written."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from tests.reports.sample import sample_report
+
+from agent_reach.records.message import Message
+from agent_reach.records.report import CatalogInfo, Report, RunInfo
+from agent_reach.reports.json_form import json_text
+from agent_reach.reports.json_report import report_document
+from agent_reach.reports.schema import SCHEMAS, schema_document, shipped_schema
+
+
+@pytest.mark.parametrize("name", sorted(SCHEMAS))
+def test_the_shipped_schema_is_the_one_the_records_make(name: str) -> None:
+    assert shipped_schema(name) == schema_document(name)
+    jsonschema_rs.validator_for(shipped_schema(name))
+
+
+def test_reports_obey_their_schema() -> None:
+    validator = jsonschema_rs.validator_for(shipped_schema("report"))
+    empty = Report(
+        run=RunInfo(id="r", time="t"),
+        catalog=CatalogInfo(hash="sha256:0", tool_count=0),
+        metrics={},
+        headline=Message("a", "b"),
+    )
+    for report in (sample_report(), empty):
+        assert [error.message for error in validator.iter_errors(report_document(report))] == []
+
+
+def test_traces_obey_their_schema() -> None:
+    validator = jsonschema_rs.validator_for(shipped_schema("trace"))
+    traces = [
+        attempt.trace
+        for task in sample_report().tasks
+        for attempt in task.attempts
+        if attempt.trace is not None
+    ]
+    assert len(traces) == 6
+    for trace in traces:
+        assert [error.message for error in validator.iter_errors(json.loads(json_text(trace)))] == []
+
+
+def _without(document: dict[str, Any], *path: Any) -> dict[str, Any]:
+    place: Any = document
+    for key in path[:-1]:
+        place = place[key]
+    del place[path[-1]]
+    return document
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ("run",),
+        ("schema_version",),
+        ("metrics", "tool_reachability"),
+        ("metrics", "tool_reachability", "interval"),
+        ("tasks", 0, "attempts", 0, "decisions", 0, "expected_tool"),
+        ("tasks", 0, "attempts", 0, "decisions", 0, "used_blocks"),
+    ],
+)
+def test_what_readers_rely_on_is_required(path: tuple[Any, ...]) -> None:
+    validator = jsonschema_rs.validator_for(shipped_schema("report"))
+    assert not validator.is_valid(_without(report_document(sample_report()), *path))
+
+
+def test_later_fields_are_allowed_and_wrong_ones_are_not() -> None:
+    validator = jsonschema_rs.validator_for(shipped_schema("report"))
+    document = report_document(sample_report())
+    document["run"]["later"] = 1
+    assert validator.is_valid(document)
+    document["tasks"][0]["attempts"][0]["decisions"][0]["verdict"] = "perfect"
+    assert not validator.is_valid(document)
