@@ -366,6 +366,9 @@ class Dialect:
 
     def _alias(self, node: dict[str, Any], word: str, path: Path) -> None:
         self.illegal("type_illegal", (path, "type"), found=word)
+        if word.isupper() and word.lower() in JSON_TYPES:  # the spelling of Gemini's declarations
+            node["type"] = word.lower()
+            return
         known = read_type(word)
         del node["type"]
         if known is None:

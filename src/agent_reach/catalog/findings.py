@@ -136,6 +136,11 @@ CODES: dict[str, tuple[Severity, str, str]] = {
         "the overlay gives a hint for {found}, which is no parameter{near}",
         "覆盖文件为 {found} 给出提示，但没有这个参数{near}",
     ),
+    "snapshot_edited": (
+        "warning",
+        "the snapshot was changed by hand: it says {written}, its content is {found}",
+        "快照被手工改过：写的是 {written}，内容实为 {found}",
+    ),
     "operation_skipped": ("warning", "{pointer}: {detail}", "{pointer}：{detail}"),
     "operation_note": ("info", "{pointer}: {detail}", "{pointer}：{detail}"),
     "python_type_unknown": (

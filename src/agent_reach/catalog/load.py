@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -211,7 +211,7 @@ def gather_document(document: Mapping[str, Any], options: LoadOptions, gatherer:
         from agent_reach.catalog.snapshot import load_snapshot
 
         return load_snapshot(document, where=options.where)
-    if isinstance(document.get("mcpServers"), Mapping) or _is_server_table(document.get("servers")):
+    if _is_servers_document(document):
         from agent_reach.catalog.sources.mcp import gather_servers
 
         gather_servers(document, options, gatherer)
@@ -238,11 +238,23 @@ def gather_document(document: Mapping[str, Any], options: LoadOptions, gatherer:
     return _gather_named(document, options, gatherer)
 
 
+def _is_servers_document(document: Mapping[str, Any]) -> bool:
+    """True for the forms in which other clients keep their servers."""
+    nested = document.get("mcp")
+    tables = [document.get("mcpServers"), document.get("context_servers"), document.get("servers"), document]
+    if isinstance(nested, Mapping):
+        tables.extend((nested.get("servers"), nested.get("mcpServers")))
+    return isinstance(document.get("mcpServers"), Mapping) or any(_is_server_table(table) for table in tables)
+
+
 def _is_server_table(value: Any) -> bool:
     return (
         isinstance(value, Mapping)
         and bool(value)
-        and all(isinstance(item, Mapping) and ("command" in item or "url" in item) for item in value.values())
+        and all(
+            isinstance(item, Mapping) and ("command" in item or "url" in item) and "name" not in item
+            for item in value.values()
+        )
     )
 
 
@@ -313,6 +325,12 @@ def gather_list(
     entries: list[Any], options: LoadOptions, gatherer: Gatherer, *, kind: str, protocol: bool = False
 ) -> None:
     """Read a list of definitions, functions, modules and tools, mixed as they come."""
+    if entries and all(isinstance(entry, (str, Path)) for entry in entries):
+        for entry in entries:
+            ready = gather(entry, options, gatherer)
+            if ready is not None:
+                _take_over(ready, gatherer)
+        return
     server = options.server or ""
     before = len(gatherer.tools)
     plain: list[Any] = []
@@ -354,6 +372,3 @@ def _is_python(entry: Any) -> bool:
     if isinstance(entry, (Tool, str, int, float, list, tuple)) or entry is None:
         return False
     return isinstance(entry, types.ModuleType) or callable(entry) or hasattr(entry, "args_schema")
-
-
-SourceReader = Callable[[Any, LoadOptions, Gatherer], None]
