@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agent_reach.calls.message import parse_message, text_of_content
 from agent_reach.config.run import public_settings
 from agent_reach.config.settings import AgentConfig
 from agent_reach.errors import ModelError
@@ -18,7 +19,6 @@ from agent_reach.evals.agents.base import Agent, AgentInfo, AgentSetup, ModelRep
 from agent_reach.evals.agents.endpoint import Answer, Endpoint, Refusal
 from agent_reach.evals.agents.loop import converse, echoed_message, with_mapped_ids
 from agent_reach.evals.agents.session import AttemptSession
-from agent_reach.calls.message import parse_message, text_of_content
 
 DEFAULT_ADDRESS = "https://api.anthropic.com"
 API_VERSION = "2023-06-01"

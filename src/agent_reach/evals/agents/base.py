@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
+from agent_reach.calls.records import ParsedReply
 from agent_reach.config.settings import AgentConfig
 from agent_reach.errors import ConfigError, ModelError
-from agent_reach.calls.records import ParsedReply
 from agent_reach.records.events import Event
 from agent_reach.text.tokens import nearest_names
 

@@ -12,6 +12,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agent_reach.calls.identifiers import OPENAI_RULE
+from agent_reach.calls.message import parse_message
+from agent_reach.calls.stream import StreamAssembler
 from agent_reach.config.run import public_settings
 from agent_reach.config.settings import AgentConfig
 from agent_reach.errors import ModelError
@@ -19,9 +22,6 @@ from agent_reach.evals.agents.base import Agent, AgentInfo, AgentSetup, ModelRep
 from agent_reach.evals.agents.endpoint import Answer, Endpoint, Refusal
 from agent_reach.evals.agents.loop import converse, echoed_message, with_mapped_ids
 from agent_reach.evals.agents.session import AttemptSession
-from agent_reach.calls.identifiers import OPENAI_RULE
-from agent_reach.calls.message import parse_message
-from agent_reach.calls.stream import StreamAssembler
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 

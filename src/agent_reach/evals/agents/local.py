@@ -15,6 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agent_reach.calls.arguments import is_cut, read_arguments
+from agent_reach.calls.identifiers import unique_id
+from agent_reach.calls.records import ParsedCall, ParsedReply
 from agent_reach.config.run import public_settings
 from agent_reach.config.settings import AgentConfig
 from agent_reach.errors import ConfigError, MissingExtraError, ModelError
@@ -24,9 +27,6 @@ from agent_reach.evals.agents.endpoint import Endpoint, Refusal
 from agent_reach.evals.agents.loop import converse
 from agent_reach.evals.agents.reply_schema import NO_TOOL, reply_schema, tools_text
 from agent_reach.evals.agents.session import AttemptSession
-from agent_reach.calls.arguments import is_cut, read_arguments
-from agent_reach.calls.identifiers import unique_id
-from agent_reach.calls.records import ParsedCall, ParsedReply
 from agent_reach.records.trace import ArgumentProblem
 
 DEFAULT_MAX_TOKENS = 512

@@ -10,10 +10,10 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from agent_reach.evals.agents.base import ModelReply
-from agent_reach.evals.agents.session import AttemptSession
 from agent_reach.calls.identifiers import map_ids
 from agent_reach.calls.records import ParsedCall
+from agent_reach.evals.agents.base import ModelReply
+from agent_reach.evals.agents.session import AttemptSession
 
 Complete = Callable[[AttemptSession, Sequence[Mapping[str, Any]]], Awaitable[ModelReply]]
 _NAME = re.compile(r"[^a-zA-Z0-9_-]")

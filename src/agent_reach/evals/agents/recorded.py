@@ -88,6 +88,7 @@ def _completed(trace: Trace, session: AttemptSession) -> Trace:
         attempt=session.attempt,
         query=trace.query or session.task.query,
         steps=steps,
+        permissions_missing=trace.permissions_missing or session.exposed.permissions_missing,
         exposure=exposure,
         blocks=tuple(blocks),
     )
@@ -146,9 +147,9 @@ def _is_own(file: Path) -> bool:
 
 
 def _imported(file: Path, trace_format: str) -> list[Trace]:
-    from agent_reach.traces import importers
+    from agent_reach.traces.importers.read import import_traces
 
-    return list(importers.import_traces(file, format=trace_format or None))
+    return list(import_traces(file, trace_format or None))
 
 
 def build(config: AgentConfig, setup: AgentSetup) -> Agent:

@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_reach.backends.base import Backend
-from agent_reach.evals.agents.base import ModelReply
 from agent_reach.calls.duplicates import DuplicatePolicy, mark_duplicates
 from agent_reach.calls.identifiers import unique_id
 from agent_reach.calls.records import ParsedCall
+from agent_reach.evals.agents.base import ModelReply
 from agent_reach.evals.context.conversation import Conversation
 from agent_reach.evals.context.slots import fill_slots, slots_block
 from agent_reach.evals.exposure import ExposedTools
@@ -88,8 +88,6 @@ class AttemptSession:
         self._deadline: asyncio.Timeout | None = None
         self._adopted: Trace | None = None
         self._metadata: dict[str, Any] = {}
-        if self._missing:
-            self._metadata["permissions_missing"] = {key: list(lacks) for key, lacks in self._missing.items()}
 
     # --- what the agent sees
 
@@ -393,6 +391,7 @@ class AttemptSession:
             blocks=blocks,
             dropped=self.conversation.dropped,
             state_slots=self._slots,
+            permissions_missing=self._missing,
             final_text=self._final_text,
             findings=tuple(self._findings),
             metadata=dict(self._metadata),

@@ -1,0 +1,114 @@
+"""The log of a run: one line per finished attempt, on disk before the attempt counts.
+
+A kill at any moment loses at most attempts that were under way. A half-written last line is cut off when the log is opened
+again; an attempt that stands in it twice counts once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from agent_reach.errors import InputError
+from agent_reach.records.codec import from_json, to_json
+from agent_reach.records.score import AttemptScore
+
+Key = tuple[str, int]
+Clean = Callable[[Any], Any]
+
+
+class AttemptLog:
+    """Appends attempts, and reads those that are there.
+
+    `clean` takes secrets out of a JSON value before it is written. `finished` holds the attempts that need not be made
+    again; lost ones (`infra_error`) are kept apart in `lost` until a later try stands in their place.
+    """
+
+    def __init__(self, path: Path, clean: Clean) -> None:
+        self._path = path
+        self._clean = clean
+        self._file: IO[bytes] | None = None
+        self.finished: dict[Key, AttemptScore] = {}
+        self.lost: dict[Key, AttemptScore] = {}
+
+    def __enter__(self) -> AttemptLog:
+        self._file = self._path.open("ab+")
+        _lock(self._file, self._path)
+        for key, score in self._read(self._file):
+            self._take(key, score)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def append(self, task_id: str, score: AttemptScore) -> AttemptScore:
+        """Write an attempt and wait until it is on disk; the attempt as written (without secrets) is returned."""
+        assert self._file is not None, "the log is not open"
+        cleaned = self._clean(to_json(score))
+        line = json.dumps({"task_id": task_id, "attempt": cleaned}, ensure_ascii=False, allow_nan=False)
+        self._file.write(line.encode("utf-8", "backslashreplace") + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        written = from_json(AttemptScore, cleaned)
+        self._take((task_id, score.index), written)
+        return written
+
+    def attempts_of(self, task_id: str, repeats: int) -> tuple[AttemptScore, ...]:
+        """The attempts of a task in order; lost ones stand where nothing better came."""
+        found = []
+        for index in range(repeats):
+            score = self.finished.get((task_id, index)) or self.lost.get((task_id, index))
+            if score is not None:
+                found.append(score)
+        return tuple(found)
+
+    def _take(self, key: Key, score: AttemptScore) -> None:
+        if score.state == "infra_error":
+            self.lost[key] = score
+        elif key not in self.finished:
+            self.finished[key] = score
+            self.lost.pop(key, None)
+
+    def _read(self, file: IO[bytes]) -> Iterator[tuple[Key, AttemptScore]]:
+        file.seek(0)
+        end = 0
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                break
+            end += len(line)
+            try:
+                row = json.loads(line)
+                score = from_json(AttemptScore, row["attempt"], where=f"{self._path}:{number}")
+                yield (str(row["task_id"]), score.index), score
+            except (ValueError, KeyError, TypeError, InputError) as error:
+                raise InputError(
+                    f"a line of the log cannot be read: {error}",
+                    where=f"{self._path}:{number}",
+                    next_step="start the run anew without --resume",
+                ) from error
+        file.seek(end)
+        file.truncate(end)
+
+
+def _lock(file: IO[bytes], path: Path) -> None:
+    """One process writes a log; a second one is told so (where the system has file locks)."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise InputError(
+            "another process is writing this run",
+            where=str(path),
+            next_step="wait until it ends, or start a run of its own without --resume",
+        ) from error
