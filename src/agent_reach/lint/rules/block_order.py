@@ -11,7 +11,7 @@ from agent_reach.records.message import Message
 def check(context: LintContext) -> Iterator[Hit]:
     """A context template whose first block is not the request, or that puts retrieval before tool definitions."""
     order = context.template.order if context.template is not None else ()
-    if order and order[0] != "instruction":
+    if order and order[0] not in ("request", "instruction"):
         yield Hit(
             subject="context.template",
             message=Message(
