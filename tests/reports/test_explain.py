@@ -77,7 +77,7 @@ def test_emitted_sent_and_changed_arguments_are_told_apart() -> None:
             '"limit": 10}',
             'changed /limit: "10" -> 10 (number_from_text) <- schema',
             "/start wrong_format: expected YYYY-MM-DD",
-            "came back failed, argument, 12 ms: start: not a date",
+            "came back failed, arguments refused, 12 ms: start: not a date",
             "~ golden step 1 (report)",
             "the date 2024-03-01 wrong",
             "cause: Wrong format [execution, lies with tool, proved]",

@@ -78,3 +78,30 @@ def test_later_fields_are_allowed_and_wrong_ones_are_not() -> None:
     assert validator.is_valid(document)
     document["tasks"][0]["attempts"][0]["decisions"][0]["verdict"] = "perfect"
     assert not validator.is_valid(document)
+
+
+def test_every_fixed_word_of_the_records_has_words_in_both_languages() -> None:
+    from agent_reach.records.context import BLOCK_KINDS
+    from agent_reach.records.report import METRIC_NAMES
+    from agent_reach.records.trace import ERROR_KINDS
+    from agent_reach.reports import wording
+
+    assert set(BLOCK_KINDS) == set(wording.BLOCK_KINDS)
+    assert set(METRIC_NAMES) == set(wording.METRICS) == set(wording.METRIC_MEANINGS)
+    assert set(ERROR_KINDS) == set(wording.ERROR_KINDS)
+    enums = {
+        "verdict": (schema_document("report")["$defs"]["Decision"], wording.VERDICTS),
+        "layer": (schema_document("report")["$defs"]["Cause"], wording.LAYERS),
+        "state": (schema_document("report")["$defs"]["AttemptScore"], wording.ATTEMPT_STATES),
+        "kind": (schema_document("report")["$defs"]["ExtraCall"], wording.EXTRA_KINDS),
+        "reason": (schema_document("report")["$defs"]["DroppedBlock"], wording.DROP_REASONS),
+        "status": (schema_document("report")["$defs"]["CallOutcome"], wording.STATUSES),
+    }
+    for field, (definition, words) in enums.items():
+        assert set(definition["properties"][field]["enum"]) == set(words), field
+    assert set(schema_document("report")["$defs"]["ArgumentScore"]["properties"]["verdict"]["enum"]) == set(
+        wording.ARGUMENT_VERDICTS
+    )
+    assert set(schema_document("report")["$defs"]["BlockUse"]["properties"]["state"]["enum"]) == set(
+        wording.BLOCK_STATES
+    )

@@ -27,6 +27,7 @@ from agent_reach.reports.wording import (
     BLOCK_KINDS,
     BLOCK_STATES,
     DROP_REASONS,
+    ERROR_KINDS,
     EXTRA_KINDS,
     HIDDEN_REASONS,
     KINDS,
@@ -272,7 +273,8 @@ class Explanation:
             yield from self._outcome(call.outcome)
 
     def _outcome(self, outcome: CallOutcome) -> Iterator[str]:
-        parts = [word(STATUSES, outcome.status, self.language), outcome.error_kind or ""]
+        kind = word(ERROR_KINDS, outcome.error_kind, self.language) if outcome.error_kind else ""
+        parts = [word(STATUSES, outcome.status, self.language), kind]
         parts.append(duration(outcome.latency_ms))
         if outcome.attempts > 1:
             parts.append(self._say(f"{outcome.attempts} tries", f"{outcome.attempts} 次"))

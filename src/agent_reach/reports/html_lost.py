@@ -31,6 +31,7 @@ from agent_reach.reports.wording import (
     BLOCK_KINDS,
     BLOCK_STATES,
     DROP_REASONS,
+    ERROR_KINDS,
     EXTRA_KINDS,
     HIDDEN_REASONS,
     LAYERS,
@@ -182,7 +183,8 @@ def _outcome(outcome: CallOutcome | None, language: Language) -> dict[str, Any] 
     if outcome is None:
         return None
     detail = outcome.message or outcome.text
-    parts = [outcome.error_kind or "", duration(outcome.latency_ms)]
+    kind = word(ERROR_KINDS, outcome.error_kind, language) if outcome.error_kind else ""
+    parts = [kind, duration(outcome.latency_ms)]
     if outcome.attempts > 1:
         parts.append(f"{outcome.attempts} 次" if language == "zh" else f"{outcome.attempts} tries")
     return {

@@ -144,10 +144,10 @@ KINDS: Mapping[str, Message] = {
 }
 
 GROUPS: Mapping[str, Message] = {
-    "tag": Message("tag", "标签"),
-    "kind": Message("kind", "类型"),
-    "language": Message("language", "语言"),
-    "suite": Message("suite", "套件"),
+    "tag": Message("By tag", "按标签"),
+    "kind": Message("By kind", "按类型"),
+    "language": Message("By language", "按语言"),
+    "suite": Message("By suite", "按套件"),
 }
 
 BLOCK_KINDS: Mapping[str, Message] = {
@@ -202,6 +202,21 @@ STATUSES: Mapping[str, Message] = {
     "ok": Message("ok", "成功"),
     "failed": Message("failed", "失败"),
     "unknown": Message("unknown (may have happened)", "未知（可能已发生）"),
+}
+
+ERROR_KINDS: Mapping[str, Message] = {
+    "argument": Message("arguments refused", "参数被拒"),
+    "not_found": Message("not found", "未找到"),
+    "permission": Message("no permission", "无权限"),
+    "rate_limited": Message("rate limited", "被限流"),
+    "timeout": Message("timed out", "超时"),
+    "transport": Message("connection lost", "连接中断"),
+    "tool_error": Message("tool error", "工具报错"),
+    "malformed_result": Message("malformed result", "结果格式错误"),
+    "empty": Message("empty result", "结果为空"),
+    "cancelled": Message("cancelled", "已取消"),
+    "write_blocked": Message("write blocked", "写操作被拦"),
+    "context_lost": Message("lost from the context", "上下文丢失"),
 }
 
 ATTEMPT_STATES: Mapping[str, Message] = {
