@@ -16,9 +16,21 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any, Protocol, runtime_checkable
 
+from agent_reach.errors import ConfigError
 from agent_reach.records.finding import Finding
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import CallOutcome, ErrorKind
+from agent_reach.text.tokens import nearest_names
+
+BACKENDS: Mapping[str, str] = {
+    "recorded": "agent_reach.backends.recorded:RecordedBackend",
+    "python": "agent_reach.backends.python:PythonBackend",
+    "mcp": "agent_reach.backends.mcp:McpBackend",
+    "http": "agent_reach.backends.http:HttpBackend",
+}
+"""The built-in ways of executing calls: name to class."""
+ENTRY_POINTS = "agent_reach.backends"
+"""The entry-point group in which installed packages name further ones."""
 
 _MAY_HAVE_HAPPENED: frozenset[str] = frozenset({"timeout", "transport", "cancelled"})
 _MAX_DEPTH = 100
@@ -41,6 +53,23 @@ class Backend(Protocol):
     async def aclose(self) -> None:
         """Give back processes, connections and folders."""
         ...
+
+
+def backend_class(name: str) -> Any:
+    """The class of a way to execute calls, built in or brought by a package; raises `ConfigError` for an unknown name."""
+    from importlib.metadata import EntryPoint, entry_points
+
+    if name in BACKENDS:
+        return EntryPoint(name=name, value=BACKENDS[name], group=ENTRY_POINTS).load()
+    found = entry_points(group=ENTRY_POINTS)
+    if name in found.names:
+        return found[name].load()
+    known = [*BACKENDS, *sorted(found.names)]
+    near = nearest_names(name, known)
+    raise ConfigError(
+        f"no backend is called {name!r}",
+        next_step=f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}",
+    )
 
 
 def failure(

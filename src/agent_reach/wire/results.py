@@ -157,7 +157,7 @@ def kind_of_status(status: int) -> ErrorKind:
         return "timeout"
     if status in (400, 409, 413, 415, 422):
         return "argument"
-    return "transport" if status >= 500 else "tool_error"
+    return "transport" if status in (502, 503) else "tool_error"
 
 
 def _mentions_rate_limit(message: str) -> bool:
