@@ -349,3 +349,14 @@ def test_the_heat_map_marks_predicted_pairs_and_invented_names() -> None:
 def test_a_task_without_score_does_no_harm() -> None:
     report = dataclasses.replace(sample_report(), tasks=(TaskScore(task_id="x", kind="must", query=""),))
     assert Page(render_html(report, "zh")).data["tasks-0"] == [["x", "", "必须调用", "", "-", "-", ""]]
+
+
+def test_a_loss_without_a_cause_is_listed_as_undetermined() -> None:
+    report = sample_report()
+    task = report.tasks[0]
+    decision = dataclasses.replace(task.attempts[0].decisions[1], cause=None, also=(), error="not called")
+    attempt = dataclasses.replace(task.attempts[0], decisions=(decision,))
+    tasks = (dataclasses.replace(task, attempts=(attempt,)),)
+    page = Page(render_html(dataclasses.replace(report, tasks=tasks), "en"))
+    assert [row[1] for row in page.data["index"]["rows"]] == ["undetermined"]
+    assert (_lost(page)[0]["label"], _lost(page)[0]["error"]) == ("Undetermined", "not called")

@@ -19,7 +19,7 @@ from agent_reach.records.score import AttemptScore, BlockUse, Cause, Decision, E
 from agent_reach.records.trace import Call, CallOutcome, Step, Trace
 from agent_reach.reports.figures import duration, fit, json_value, one_line, plural, wrap
 from agent_reach.reports.json_form import json_text
-from agent_reach.reports.values import ABSENT, argument_rows, expected_text, shortened
+from agent_reach.reports.values import ABSENT, argument_rows, expected_text, golden_name, shortened
 from agent_reach.reports.wording import (
     ARGUMENT_VERDICTS,
     ATTEMPT_STATES,
@@ -293,7 +293,8 @@ class Explanation:
 
     def _golden(self, decision: Decision) -> str:
         number = decision.step + 1
-        name = f" ({decision.golden_id})" if decision.golden_id else ""
+        golden = golden_name(decision)
+        name = f" ({golden})" if golden else ""
         wanted = ", ".join(
             f"{key}={expected_text(value, self.language)}"
             for key, value in decision.expected_arguments.items()
@@ -310,6 +311,8 @@ class Explanation:
             yield " " * 9 + self._say("after a detour", "绕路之后")
         if decision.cause is not None:
             yield from self._cause(decision.cause)
+        elif decision.error:
+            yield from self._wrap(decision.error, 11, self._say("         cause: ", "         原因："))
         for cause in decision.also:
             name = cause_word(cause.name, self.language)
             yield from self._wrap(

@@ -19,7 +19,7 @@ from typing import Any
 from agent_reach.records.message import Language
 from agent_reach.records.report import Report
 from agent_reach.reports import html_sections as sections
-from agent_reach.reports.figures import count, duration
+from agent_reach.reports.figures import count, duration, plural
 from agent_reach.reports.html_lost import CHUNK, lost_chunks
 from agent_reach.reports.html_words import page_words
 from agent_reach.reports.json_form import json_text
@@ -45,6 +45,7 @@ def render_html(report: Report, language: Language = "en", *, map_svg: str = "")
         run=report.run,
         facts=sections.run_facts(report, language),
         duration=duration(None if report.run.duration_s is None else report.run.duration_s * 1000),
+        numbers=_numbers(report, language),
         totals=_totals(report, lost),
         catalog=report.catalog,
         sufficient=report.sufficient,
@@ -79,14 +80,28 @@ def _as_number(item: tuple[str, float]) -> tuple[int, str]:
     return (int(item[0]) if item[0].isdecimal() else 0, item[0])
 
 
-def _totals(report: Report, lost: Sequence[LostDecision]) -> dict[str, Any]:
+def _numbers(report: Report, language: Language) -> list[tuple[str, str]]:
+    """How large the run and its catalog are, as number and noun."""
+    catalog = report.catalog
+    rows = (
+        (len(report.tasks), "task", "个任务"),
+        (sum(len(task.attempts) for task in report.tasks), "attempt", "次尝试"),
+        (catalog.tool_count, "tool", "个工具"),
+        (catalog.tokens, "tool-list token", "工具列表 token"),
+        (len(catalog.similar_pairs), "look-alike pair", "对相似工具"),
+    )
+    named = []
+    for number, english, chinese in rows:
+        shown, _, noun = plural(number, english).partition(" ")
+        named.append((shown, chinese if language == "zh" else noun))
+    return named
+
+
+def _totals(report: Report, lost: Sequence[LostDecision]) -> dict[str, str]:
     return {
         "tasks": count(len(report.tasks)),
-        "attempts": count(sum(len(task.attempts) for task in report.tasks)),
         "lost": count(len(lost)),
-        "tools": count(report.catalog.tool_count),
         "tokens": count(report.catalog.tokens),
-        "pairs": count(len(report.catalog.similar_pairs)),
     }
 
 

@@ -22,6 +22,7 @@ from agent_reach.reports.values import (
     around,
     differing,
     expected_text,
+    golden_name,
     is_matcher,
     shortened,
 )
@@ -116,7 +117,7 @@ def _decision(decision: Decision, attempt: AttemptScore, language: Language) -> 
     did = decision.selected_tool or (call.name if call is not None else "")
     return {
         "step": str(decision.step + 1),
-        "golden": decision.golden_id,
+        "golden": golden_name(decision),
         "verdict": decision.verdict,
         "should": decision.expected_tool,
         "did": did,
@@ -127,6 +128,7 @@ def _decision(decision: Decision, attempt: AttemptScore, language: Language) -> 
         "outcome": _outcome(decision.outcome, language),
         "also": [_cause(cause, language) for cause in decision.also],
         "raw": shortened(decision.model_raw, _RAW_LIMIT),
+        "error": decision.error if decision.cause is None else "",
         "order": not decision.order_right,
         "detour": decision.detour,
     }
@@ -223,6 +225,7 @@ def _extra(extra: ExtraCall, attempt: AttemptScore, language: Language) -> dict[
         "outcome": _outcome(call.outcome if call is not None else None, language),
         "also": [],
         "raw": shortened(found[0].raw, _RAW_LIMIT) if found is not None else "",
+        "error": "",
         "order": False,
         "detour": False,
         "kind": word(EXTRA_KINDS, extra.kind, language),

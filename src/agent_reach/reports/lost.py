@@ -32,12 +32,10 @@ class LostDecision:
 
     @property
     def cause_name(self) -> str:
-        """The name of the cause, or what is known without one."""
+        """The name of the cause; `undetermined` where none was named, `over_called` for a call that must not be."""
         if self.cause is not None:
             return self.cause.name
-        if self.decision is not None:
-            return self.decision.error or "undetermined"
-        return "over_called"
+        return "undetermined" if self.decision is not None else "over_called"
 
 
 def lost_decisions(report: Report) -> list[LostDecision]:

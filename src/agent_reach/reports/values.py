@@ -70,7 +70,8 @@ def argument_rows(decision: Decision) -> list[tuple[ArgumentScore | None, str, A
     stand beside each other.
     """
     given = decision.arguments or {}
-    expected = {**decision.optional_arguments, **decision.expected_arguments}
+    expected = {**decision.expected_arguments}
+    expected |= {name: value for name, value in decision.optional_arguments.items() if name not in expected}
     if decision.argument_scores:
         rows: list[tuple[ArgumentScore | None, str, Any, Any]] = []
         for score in decision.argument_scores:
@@ -81,6 +82,11 @@ def argument_rows(decision: Decision) -> list[tuple[ArgumentScore | None, str, A
         return rows
     names = [*given, *(name for name in expected if name not in given)]
     return [(None, name, given.get(name, ABSENT), expected.get(name, ABSENT)) for name in names]
+
+
+def golden_name(decision: Decision) -> str:
+    """The id of the golden call where a person gave one; ids made from the position (`step0`) say nothing new."""
+    return "" if decision.golden_id == f"step{decision.step}" else decision.golden_id
 
 
 def differing(left: str, right: str) -> tuple[list[Segment], list[Segment]]:

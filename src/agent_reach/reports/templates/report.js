@@ -78,6 +78,7 @@
       entry(words.outcome, [h("b", {}, item.outcome.word), " ", h("span", css("quiet"), item.outcome.parts.join(" · ")),
         item.outcome.detail ? h("code", css("block"), item.outcome.detail) : null]);
     }
+    entry(words.evidence, item.error);
     if (item.cause) {
       entry(words.evidence, ticks(item.cause.evidence));
       entry(words.fix, ticks(item.cause.fix), "fix");
