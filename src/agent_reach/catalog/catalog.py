@@ -219,7 +219,7 @@ class Catalog:
         """The tool of exactly this server and name."""
         return self._by_identity.get((server, name))
 
-    def resolve(self, name: str | Tool) -> Tool | None:
+    def resolve(self, name: Any) -> Tool | None:
         """The tool of that key, wire name, name that only one server owns, or alias; None when there is none.
 
         Raises `AmbiguousToolError` where several tools could be meant.

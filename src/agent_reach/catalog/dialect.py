@@ -494,9 +494,8 @@ class Dialect:
         if isinstance(kind, str):
             if kind != "null":
                 node["type"] = [kind if kind in JSON_TYPES else _one_type(kind), "null"]
-        elif isinstance(kind, list):
-            if "null" not in kind:
-                node["type"] = [*kind, "null"]
+        elif isinstance(kind, list) and "null" not in kind:
+            node["type"] = [*kind, "null"]
         if isinstance(node.get("enum"), list) and None not in node["enum"]:
             node["enum"] = [*node["enum"], None]
         for name in ("anyOf", "oneOf"):

@@ -120,8 +120,30 @@ def _mcp(name: str, description: str, schema: dict[str, Any], tool: Any) -> dict
 
 
 _GEMINI_KEYWORDS = frozenset(
-    "type format title description nullable enum maxItems minItems properties required minProperties maxProperties"
-    " minLength maxLength pattern example anyOf propertyOrdering default items minimum maximum".split()
+    [
+        "type",
+        "format",
+        "title",
+        "description",
+        "nullable",
+        "enum",
+        "maxItems",
+        "minItems",
+        "properties",
+        "required",
+        "minProperties",
+        "maxProperties",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "example",
+        "anyOf",
+        "propertyOrdering",
+        "default",
+        "items",
+        "minimum",
+        "maximum",
+    ]
 )
 
 FORMS: dict[str, ExportForm] = {

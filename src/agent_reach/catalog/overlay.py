@@ -219,7 +219,7 @@ def _read_hint(value: Any) -> ParameterHint:
         return ParameterHint(names=texts(value))
     values = value.get("values") or {}
     if not isinstance(values, Mapping):
-        values = {word: () for word in texts(values)}
+        values = dict.fromkeys(texts(values), ())
     return ParameterHint(
         names=texts(value.get("names")),
         values={str(key): texts(words) for key, words in values.items()},

@@ -183,9 +183,7 @@ class PortableSchema:
                     "examples",
                     "additionalProperties",
                     "title",
-                ):
-                    self.change("keyword_dropped", f"{pointer}/{key}", found=key)
-                elif key == "additionalProperties" and value is not False:
+                ) or (key == "additionalProperties" and value is not False):
                     self.change("keyword_dropped", f"{pointer}/{key}", found=key)
                 continue
             made[key] = self._inside(key, value, f"{pointer}/{key}", depth, trail)

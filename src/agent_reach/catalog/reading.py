@@ -79,10 +79,9 @@ def _unreadable_root(dialect: Dialect, value: Any, arguments: bool) -> ReadSchem
 
 def _as_arguments(dialect: Dialect, schema: dict[str, Any]) -> dict[str, Any]:
     kind = schema.get("type")
-    if kind is not None and kind != "object":
-        if not (isinstance(kind, list) and "object" in kind):
-            found = kind if isinstance(kind, str) else " or ".join(kind)
-            raise Illegal(make_finding("root_not_object", dialect.subject, "/type", found=found))
+    if kind not in (None, "object") and not (isinstance(kind, list) and "object" in kind):
+        found = kind if isinstance(kind, str) else " or ".join(kind)
+        raise Illegal(make_finding("root_not_object", dialect.subject, "/type", found=found))
     if set(schema) <= {"$schema"}:
         return empty_schema()
     schema["type"] = "object"

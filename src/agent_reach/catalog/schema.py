@@ -87,7 +87,7 @@ def argument_problems(
     the discriminator chose. With `closed` (the default), top-level names that the schema does not declare are
     `unknown_argument`, unless it allows further ones expressly.
     """
-    value = {} if arguments is None else arguments
+    value: Any = {} if arguments is None else arguments
     if not isinstance(value, Mapping):
         return (
             ArgumentProblem(
@@ -119,7 +119,7 @@ def argument_problems(
 
 def is_legal(tool: Tool, arguments: Mapping[str, Any] | None, *, closed: bool = True) -> bool:
     """True if the arguments fit the tool; the same answer as an empty `argument_problems`, faster."""
-    value = {} if arguments is None else arguments
+    value: Any = {} if arguments is None else arguments
     if not isinstance(value, Mapping):
         return False
     compiled = _compile(tool.input_schema, arguments=True)

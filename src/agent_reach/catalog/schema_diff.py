@@ -76,7 +76,7 @@ class _Comparison:
         )
 
     def compare(self, old: Any, new: Any, pointer: str, depth: int) -> None:
-        if depth > _MAX_DEPTH or old == new and self.old_root == self.new_root:
+        if depth > _MAX_DEPTH or (old == new and self.old_root == self.new_root):
             return
         before, after = resolved_schema(old, self.old_root), resolved_schema(new, self.new_root)
         pair = (id(old), id(new))
@@ -168,7 +168,8 @@ class _Comparison:
     ) -> None:
         old = before.get("properties") if isinstance(before.get("properties"), Mapping) else {}
         new = after.get("properties") if isinstance(after.get("properties"), Mapping) else {}
-        assert isinstance(old, Mapping) and isinstance(new, Mapping)
+        assert isinstance(old, Mapping)
+        assert isinstance(new, Mapping)
         for name, part in old.items():
             place = f"{pointer}/properties/{escape_pointer(name)}"
             if name in new:
@@ -225,7 +226,7 @@ class _Comparison:
             elif key in _LOWER or key in _UPPER:
                 self._bound(key, old, new, pointer)
             elif key in ("additionalProperties", "unevaluatedProperties"):
-                opened = new is not False and old is False or (key not in after and old is not True)
+                opened = (new is not False and old is False) or (key not in after and old is not True)
                 self.add(f"{pointer}/{key}", opened, old, new, f"{key} changed", f"{key} 有变化")
             elif key in choices and self._only_nullable(before, after):
                 continue
@@ -237,7 +238,7 @@ class _Comparison:
         strip = [
             _without_null(schema, root) for schema, root in ((before, self.old_root), (after, self.new_root))
         ]
-        return strip[0] == strip[1]
+        return bool(strip[0] == strip[1])
 
     def _bound(self, key: str, old: Any, new: Any, pointer: str) -> None:
         if old is None or new is None:

@@ -164,7 +164,7 @@ def diff(
         print_difference(difference, language)
     else:
         click.echo(Message("no difference", "没有差别").text(language))
-    grave = KINDS[: KINDS.index(fail_on) + 1] if fail_on else ()  # type: ignore[arg-type]
+    grave = KINDS[: KINDS.index(fail_on) + 1] if fail_on else ()
     if (exit_code and difference.drift) or any(kind in grave for kind in difference.kinds):
         return 1
     return 0

@@ -167,7 +167,8 @@ class AnnotationReader:
             return self._by_pydantic(typing.Annotated[(base, *marks)])
         except Unknown:
             texts = [getattr(mark, "description", None) for mark in marks]
-            return {"description": text for text in texts if isinstance(text, str)}
+            told = [text for text in texts if isinstance(text, str)]
+            return {"description": told[-1]} if told else {}
 
     def _class(self, kind: type) -> dict[str, Any]:
         if issubclass(kind, enum.Enum):

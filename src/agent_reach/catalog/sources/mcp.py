@@ -50,9 +50,9 @@ def add_listing(listing: ServerListing, gatherer: Gatherer) -> None:
     """Add what one server offers, or the finding that it failed."""
     for finding in listing.findings:
         gatherer.note(finding)
-    if listing.error is not None:
-        if not any(finding.code == "server_failed" for finding in listing.findings):
-            gatherer.note(make_finding("server_failed", listing.name, detail=listing.error.message))
+    told = any(finding.code == "server_failed" for finding in listing.findings)
+    if listing.error is not None and not told:
+        gatherer.note(make_finding("server_failed", listing.name, detail=listing.error.message))
     for index, entry in enumerate(listing.tools):
         gatherer.add_entry(
             _without_server(entry), index, server=listing.name, protocol=True, source=listing.config.where

@@ -8,6 +8,7 @@ inside the document are followed; Swagger 2 is refused with advice.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,8 @@ _EFFECTS: dict[str, tuple[Effect, ...]] = {
     "patch": ("write",),
 }
 _SENT_BY_CLIENTS = frozenset({"accept", "content-type", "authorization"})
+_NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+MAX_DEFINITIONS = 200
 _SCHEMA_PREFIX = "#/components/schemas/"
 _MAX_BYTES = 50_000_000
 
@@ -107,6 +110,7 @@ class _OpenApiReader:
         self.options = options
         self.gatherer = gatherer
         self.names: set[str] = set()
+        self.components: dict[str, Any] = {}
         self.is_3_0 = str(document.get("openapi")).startswith("3.0")
 
     def read(self) -> None:
@@ -156,7 +160,7 @@ class _OpenApiReader:
         self.add_body(operation, schema, required, call, where, name)
         if required:
             schema["required"] = list(dict.fromkeys(required))
-        self.attach_definitions(schema)
+        self.attach_definitions(schema, name)
         entry: dict[str, Any] = {
             "name": name,
             "description": _description(operation, item),
@@ -166,7 +170,7 @@ class _OpenApiReader:
         }
         if isinstance(operation.get("summary"), str) and operation["summary"] != entry["description"]:
             entry["title"] = operation["summary"]
-        output = self.output_schema(operation)
+        output = self.output_schema(operation, name)
         if output is not None:
             entry["outputSchema"] = output
         self.add(entry, method, self.needs(operation))
@@ -342,58 +346,61 @@ class _OpenApiReader:
         for _ in range(16):
             if not (isinstance(schema, dict) and isinstance(schema.get("$ref"), str)):
                 return schema
-            name = unquote(schema["$ref"].removeprefix("#/$defs/")).replace("~1", "/").replace("~0", "~")
-            schemas = (self.document.get("components") or {}).get("schemas") or {}
-            if name not in schemas:
-                return None
-            schema = self.schema(schemas[name])
+            schema = self.component(_unescaped(schema["$ref"].removeprefix("#/$defs/")))
         return None
 
     # -- schemas -------------------------------------------------------------------------------------------
 
     def schema(self, value: Any) -> Any:
         """A schema of the document with references to components turned into `#/$defs/` ones."""
-        if isinstance(value, dict):
-            made: dict[str, Any] = {}
-            for key, item in value.items():
-                if key in ("xml", "externalDocs", "discriminator") and not isinstance(item, (str, bool)):
-                    if "type" in value or "properties" in value or "oneOf" in value or "anyOf" in value:
-                        continue
-                if key == "$ref" and isinstance(item, str):
-                    made[key] = self.reference(item)
-                elif key in ("example", "default", "enum", "const", "examples"):
-                    if key != "example" or isinstance(item, dict) and "type" in item:
-                        made[key] = item
-                    elif "examples" not in value:
-                        made["examples"] = [item]
-                else:
-                    made[key] = self.schema(item)
-            return made
         if isinstance(value, list):
             return [self.schema(item) for item in value]
-        return value
-
-    def reference(self, reference: str) -> str:
-        if reference.startswith(_SCHEMA_PREFIX) and "/" not in reference[len(_SCHEMA_PREFIX) :]:
-            return "#/$defs/" + reference[len(_SCHEMA_PREFIX) :]
-        return reference
-
-    def attach_definitions(self, schema: dict[str, Any]) -> None:
-        """Put the components that a schema needs, and no others, into its `$defs`."""
-        schemas = (self.document.get("components") or {}).get("schemas")
-        schemas = schemas if isinstance(schemas, dict) else {}
-        definitions: dict[str, Any] = {}
-        waiting = list(_references(schema))
-        while waiting:
-            name = unquote(waiting.pop()).replace("~1", "/").replace("~0", "~")
-            if name in definitions or name not in schemas:
+        if not isinstance(value, dict):
+            return value
+        made: dict[str, Any] = {}
+        for key, item in value.items():
+            if key in ("xml", "externalDocs", "discriminator"):
                 continue
-            definitions[name] = self.schema(schemas[name])
+            if key in _NAMED and isinstance(item, dict):
+                made[key] = {name: self.schema(part) for name, part in item.items()}
+            elif key == "$ref" and isinstance(item, str):
+                made[key] = _local_reference(item)
+            elif key == "example":
+                made.setdefault("examples", [item])
+            elif key in ("default", "enum", "const", "examples"):
+                made[key] = item
+            else:
+                made[key] = self.schema(item)
+        return made
+
+    def component(self, name: str) -> Any:
+        """A component schema by its name, rewritten once; None where there is none."""
+        if name not in self.components:
+            schemas = (self.document.get("components") or {}).get("schemas")
+            written = schemas.get(name) if isinstance(schemas, dict) else None
+            self.components[name] = self.schema(written) if written is not None else None
+        return self.components[name]
+
+    def attach_definitions(self, schema: dict[str, Any], tool: str) -> None:
+        """Put the components that a schema needs, nearest first, into its `$defs`; beyond the limit any value goes."""
+        definitions: dict[str, Any] = {}
+        waiting = deque(_references(schema))
+        while waiting:
+            name = _unescaped(waiting.popleft())
+            if name in definitions or self.component(name) is None:
+                continue
+            if len(definitions) >= MAX_DEFINITIONS:
+                definitions[name] = {}
+                continue
+            definitions[name] = self.component(name)
             waiting.extend(_references(definitions[name]))
+        if len(definitions) > MAX_DEFINITIONS:
+            detail = f"more than {MAX_DEFINITIONS} component schemas; the farther ones accept any value"
+            self.gatherer.note(make_finding("operation_note", tool, source=self.options.where, detail=detail))
         if definitions:
             schema["$defs"] = {name: definitions[name] for name in sorted(definitions)}
 
-    def output_schema(self, operation: dict[str, Any]) -> dict[str, Any] | None:
+    def output_schema(self, operation: dict[str, Any], name: str) -> dict[str, Any] | None:
         responses = operation.get("responses")
         if not isinstance(responses, dict):
             return None
@@ -409,7 +416,7 @@ class _OpenApiReader:
                 if "json" in kind and isinstance(media, dict) and media.get("schema"):
                     made = self.schema(media["schema"])
                     if isinstance(made, dict):
-                        self.attach_definitions(made)
+                        self.attach_definitions(made, name)
                         return made
         return None
 
@@ -426,6 +433,16 @@ class _OpenApiReader:
             services.append(str(name))
             scopes.extend(str(scope) for scope in listed or ())
         return Needs(services=tuple(services), scopes=tuple(dict.fromkeys(scopes)))
+
+
+def _unescaped(name: str) -> str:
+    return unquote(name).replace("~1", "/").replace("~0", "~")
+
+
+def _local_reference(reference: str) -> str:
+    if reference.startswith(_SCHEMA_PREFIX) and "/" not in reference[len(_SCHEMA_PREFIX) :]:
+        return "#/$defs/" + reference[len(_SCHEMA_PREFIX) :]
+    return reference
 
 
 def _references(value: Any) -> Iterator[str]:

@@ -254,7 +254,7 @@ def decorated_functions(module: types.ModuleType) -> list[Callable[..., Any]]:
     for value in vars(module).values():
         if tool_options(value) is not None:
             found.setdefault(id(value), value)
-    for path in getattr(module, "__path__", None) and [module] or []:
+    for path in (getattr(module, "__path__", None) and [module]) or []:
         for info in pkgutil.walk_packages(path.__path__, module.__name__ + "."):
             if info.name.rsplit(".", 1)[-1].startswith("__main__"):
                 continue
