@@ -105,7 +105,7 @@ def sign_test(worse: int, better: int) -> float:
     moved = worse + better
     if not moved:
         return 1.0
-    return sum(comb(moved, number) for number in range(worse, moved + 1)) / 2**moved
+    return float(sum(comb(moved, number) for number in range(worse, moved + 1)) / 2**moved)
 
 
 def attempts_bootstrap(
@@ -119,7 +119,7 @@ def attempts_bootstrap(
     """One-sided 95% bounds (low, high) of the change of a ratio when attempts are drawn again within tasks.
 
     `baseline` and `current` hold, task by task, (numerator, denominator) of each attempt. Small-sample correction: a
-    task whose attempts are not all alike in both runs gets two pseudo-attempts, one at each extreme of its own scale
+    task of several attempts that are not all alike in both runs gets two pseudo-attempts, one at each extreme of its own scale
     (Laplace), so that 2 of 2 against 0 of 2 is no certainty; tasks that never moved add no noise. With
     `resample_tasks` tasks are drawn too, for claims beyond this suite.
     """
@@ -133,7 +133,7 @@ def attempts_bootstrap(
         for number, attempts in enumerate(runs):
             moved = len({_share(pair) for pair in (*baseline[number], *current[number])}) > 1
             pool = list(attempts)
-            if moved and pool:
+            if moved and len(pool) > 1:
                 size = max(pair[1] for pair in pool) or 1.0
                 pool += [(0.0, size), (size, size)]
             values = np.asarray(pool or [(0.0, 0.0)], dtype=float)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_reach.evals.attribution.attribute import attribute, over_call_cause
@@ -17,7 +18,16 @@ from agent_reach.evals.scoring.look_alike import look_alikes
 from agent_reach.evals.scoring.options import DEFAULT_OPTIONS, ScoreOptions
 from agent_reach.evals.scoring.pairing import Pairing
 from agent_reach.evals.scoring.provenance import provenance_of, sources_of
-from agent_reach.records.score import AttemptScore, AttemptState, Decision, ExtraCall
+from agent_reach.records.context import ContextBlock
+from agent_reach.records.finding import Finding
+from agent_reach.records.score import (
+    AttemptScore,
+    AttemptState,
+    BlockUse,
+    Decision,
+    ExtraCall,
+    Provenance,
+)
 from agent_reach.records.task import Task
 from agent_reach.records.trace import Trace
 
@@ -70,7 +80,8 @@ def score_attempt(
     if provenance:
         decisions = [_with_blocks(decision, blocks, provenance) for decision in decisions]
     passed = _passed(compiled, found_state, decisions, extras, over_called, bool(calls))
-    equal, findings = None, ()
+    equal: bool | None = None
+    findings: tuple[Finding, ...] = ()
     if task.match.mode == "end_state":
         equal = end_state_equal(task, trace)
         findings = end_state_findings(task, equal, passed)
@@ -120,6 +131,7 @@ def compiled_task(task: Task, catalog: Catalog) -> CompiledTask:
 
 
 Extras = list[tuple[SeenCall, ExtraCall]]
+Origins = tuple[tuple[BlockUse, ...], tuple[int, int], tuple[Provenance, ...]]
 Judged = tuple[Pairing | None, list[Decision], list[SeenCall | None], Extras]
 
 
@@ -233,15 +245,21 @@ def _legality(calls: Sequence[SeenCall]) -> tuple[tuple[int, int], tuple[int, in
     return (legal, total), (legal_sent, sent)
 
 
-def _origins(compiled, trace, calls, blocks, options):  # type: ignore[no-untyped-def]
+def _origins(
+    compiled: CompiledTask,
+    trace: Trace,
+    calls: Sequence[SeenCall],
+    blocks: Sequence[ContextBlock],
+    options: ScoreOptions,
+) -> Origins:
     """Block uses, (slots filled, used) and provenance, as far as asked for."""
-    uses: tuple = ()  # type: ignore[type-arg]
+    uses: tuple[BlockUse, ...] = ()
     slots = (0, 0)
     if options.blocks and (blocks or trace.state_slots):
         outputs = outputs_of(trace)
         uses = block_uses(compiled.task, trace, blocks, outputs, _catalog_words(compiled.catalog))
         slots = slot_use(trace, outputs)
-    provenance = ()
+    provenance: tuple[Provenance, ...] = ()
     if options.provenance and calls:
         provenance = provenance_of(calls, sources_of(trace, compiled.task.query, blocks))
     return uses, slots, provenance
@@ -258,9 +276,10 @@ def _catalog_words(catalog: Catalog) -> frozenset[str]:
     return words
 
 
-def _with_blocks(decision, blocks, provenance):  # type: ignore[no-untyped-def]
-    from dataclasses import replace
-
+def _with_blocks(
+    decision: Decision, blocks: Sequence[ContextBlock], provenance: Sequence[Provenance]
+) -> Decision:
+    """The decision with the blocks that were there and those its arguments came from."""
     step = decision.trace_step if decision.trace_step is not None else 1 << 30
     given = tuple(block.id for block in blocks if block.from_step < step)
     used = {name for entry in provenance if entry.call_id == decision.call_id for name in entry.blocks}
