@@ -138,9 +138,13 @@ def parse_yaml(text: str, source: str = "", *, error: type[InputError] = ConfigE
     except yaml.MarkedYAMLError as cause:
         raise _yaml_error(cause, text, source, error) from cause
     except yaml.YAMLError as cause:
-        raise error(_reader_message(cause), where=_reader_place(cause, text, source)) from cause
+        raise error(
+            _reader_message(cause),
+            where=_reader_place(cause, text, source),
+            next_step="remove that character",
+        ) from cause
     except RecursionError as cause:
-        raise error("nested too deeply to be read", where=source) from cause
+        raise error("nested too deeply to be read", where=source, next_step="write it flatter") from cause
     if node is None:
         return Document(value=None, source=source)
     builder = _YamlBuilder(source, error)
@@ -282,7 +286,9 @@ class _YamlBuilder:
         return f"{self.source}:{node.start_mark.line + 1}"
 
     def _refuse(self, node: Any, message: str, next_step: str = "") -> None:
-        self.problems.add(self._where(node), message, next_step)
+        self.problems.add(
+            self._where(node), message, next_step or "write plain texts, numbers, lists and mappings"
+        )
 
 
 def _short_tag(tag: str) -> str:
@@ -293,7 +299,11 @@ def _short_tag(tag: str) -> str:
 
 
 class _RefusedJson(ValueError):
-    """A JSON text that the standard parser would take, but that cannot be what was meant."""
+    """A JSON text that the standard parser would take, but that cannot be what was meant; `needle` finds it again."""
+
+    def __init__(self, message: str, needle: str) -> None:
+        super().__init__(message)
+        self.needle = needle
 
 
 def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -301,12 +311,13 @@ def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise _RefusedJson(f"the key {twice!r} is written twice in one object")
+        needle = re.escape(json.dumps(twice, ensure_ascii=False)) + r"\s*:"
+        raise _RefusedJson(f"the key {twice!r} is written twice in one object", needle)
     return found
 
 
 def _refuse_constant(name: str) -> Any:
-    raise _RefusedJson(f"{name} is not JSON: numbers must be finite")
+    raise _RefusedJson(f"{name} is not JSON: numbers must be finite", re.escape(name))
 
 
 @cache
@@ -331,10 +342,17 @@ def _decode(text: str, source: str, error: type[InputError], first_line: int) ->
             f"not valid JSON: {cause.msg}", where=place, next_step="check quotes, commas and brackets here"
         ) from cause
     except (_RefusedJson, ValueError) as cause:
-        place = f"{source}:{first_line}" if source else f"line {first_line}"
-        raise error(f"not valid JSON: {cause}", where=place) from cause
+        line = first_line + _refused_line(cause, text)
+        place = f"{source}:{line}" if source else f"line {line}"
+        raise error(f"not valid JSON: {cause}", where=place, next_step="mend this value") from cause
     except RecursionError as cause:
-        raise error("nested too deeply to be read", where=source) from cause
+        raise error("nested too deeply to be read", where=source, next_step="write it flatter") from cause
+
+
+def _refused_line(cause: Exception, text: str) -> int:
+    """Lines before the last place that holds what was refused (a key may rightly stand in other objects before)."""
+    found = list(re.finditer(cause.needle, text)) if isinstance(cause, _RefusedJson) else []
+    return text.count("\n", 0, found[-1].start()) if found else 0
 
 
 def _item_lines(text: str, value: Any) -> dict[Steps, int]:
