@@ -87,6 +87,9 @@ def answer(request, result):
     if options.wrong_ids:
         send({"jsonrpc": "2.0", "id": 99999, "result": text("?")})
         send({"jsonrpc": "2.0", "id": str(request["id"]), "result": text("wrong type of id")})
+    if "io.modelcontextprotocol/protocolVersion" in ((request.get("params") or {}).get("_meta") or {}):
+        extra = {"ttlMs": 0, "cacheScope": "private"} if request["method"] == "tools/list" else {}
+        result = {"resultType": "complete", **extra, **result}
     send({"jsonrpc": "2.0", "id": request["id"], "result": result})
 
 
