@@ -47,6 +47,32 @@ def test_traces_obey_their_schema() -> None:
         assert [error.message for error in validator.iter_errors(json.loads(json_text(trace)))] == []
 
 
+def test_snapshots_obey_their_schema() -> None:
+    from agent_reach.catalog.catalog import Catalog
+    from agent_reach.catalog.snapshot import SNAPSHOT_VERSION, snapshot_document
+    from agent_reach.reports import schema
+
+    assert schema.SNAPSHOT_VERSION == SNAPSHOT_VERSION
+    catalog = Catalog.load(
+        [
+            {
+                "name": "query_stock",
+                "description": "库存查询",
+                "inputSchema": {"type": "object", "properties": {"product_id": {"type": "string"}}},
+                "annotations": {"readOnlyHint": True},
+            },
+            {"name": "repaired", "parameters": {"type": "object", "properties": {"n": {"type": "int"}}}},
+            {"name": "broken", "inputSchema": {"type": "string"}},
+        ]
+    )
+    assert catalog.quarantined
+    validator = jsonschema_rs.validator_for(shipped_schema("snapshot"))
+    document = snapshot_document(catalog)
+    assert [error.message for error in validator.iter_errors(document)] == []
+    assert not validator.is_valid({**document, "snapshot_version": 2})
+    assert not validator.is_valid({**document, "hash": "md5:1"})
+
+
 def _without(document: dict[str, Any], *path: Any) -> dict[str, Any]:
     place: Any = document
     for key in path[:-1]:
