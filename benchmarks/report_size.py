@@ -57,10 +57,10 @@ def made_up_report(attempts: int) -> Report:
         catalog=CatalogInfo(hash="sha256:0", tool_count=len(TOOLS), tokens=4200),
         metrics=dict.fromkeys(names, rate),
         headline=Message("Two of three decisions were right.", "三个决策中有两个正确。"),
-        causes=(
-            CauseSummary(name="rival_chosen", layer="understanding", lost=attempts * 2 // 3, share=1.0),
+        causes=(CauseSummary(name="rival_chosen", layer="understanding", lost=attempts * 2 // 3, share=1.0),),
+        tools=tuple(
+            ToolSummary(tool=tool, required=attempts // 30, reached=attempts // 45) for tool in TOOLS
         ),
-        tools=tuple(ToolSummary(tool=tool, required=attempts // 30, reached=attempts // 45) for tool in TOOLS),
         confusions=tuple(
             Confusion(expected=TOOLS[index], chosen=TOOLS[(index * 7 + 1) % 60], count=index + 1)
             for index in range(60)
@@ -71,14 +71,20 @@ def made_up_report(attempts: int) -> Report:
 
 def _task(number: int) -> TaskScore:
     task_id = f"task-{number:05}"
-    query = f"请求 {number}: move {number % 90 + 1} pieces of PDT-{number:05} to warehouse WH-{number % 17:02}"
+    query = (
+        f"请求 {number}: move {number % 90 + 1} pieces of PDT-{number:05} to warehouse WH-{number % 17:02}"
+    )
     attempts = tuple(_attempt(task_id, query, number, index) for index in range(ATTEMPTS_PER_TASK))
     return TaskScore(task_id=task_id, kind="must", query=query, language="zh", attempts=attempts)
 
 
 def _attempt(task_id: str, query: str, number: int, index: int) -> AttemptScore:
     arguments = [
-        {"product_id": f"PDT-{number:05}", "quantity": number % 90 + turn, "warehouse_id": f"WH-{number % 17:02}"}
+        {
+            "product_id": f"PDT-{number:05}",
+            "quantity": number % 90 + turn,
+            "warehouse_id": f"WH-{number % 17:02}",
+        }
         for turn in range(2)
     ]
     blocks = tuple(
@@ -94,7 +100,9 @@ def _attempt(task_id: str, query: str, number: int, index: int) -> AttemptScore:
         Step(
             index=turn,
             text=f"turn {turn} of {task_id}/{index}",
-            raw=json.dumps({"tool": TOOLS[number % 60], "arguments": arguments[turn]}) if turn < 2 else "done",
+            raw=json.dumps({"tool": TOOLS[number % 60], "arguments": arguments[turn]})
+            if turn < 2
+            else "done",
             calls=(
                 Call(
                     call_id=f"call_{turn}",
@@ -123,7 +131,9 @@ def _attempt(task_id: str, query: str, number: int, index: int) -> AttemptScore:
         ),
         called=True,
         blocks=tuple(
-            BlockUse(block_id=block.id, kind=block.kind, state="used", fact=f"PDT-{number:05}", place="call_0")
+            BlockUse(
+                block_id=block.id, kind=block.kind, state="used", fact=f"PDT-{number:05}", place="call_0"
+            )
             for block in blocks
         ),
         provenance=tuple(
@@ -234,7 +244,9 @@ def main() -> int:
         print(json.dumps(measure(options.form, options.attempts)))
         return 0
     rows = []
-    print(f"{'form':<18}{'CPU s':>8}{'peak MB':>9}{'run MB':>8}{'file MB':>9}   ({options.attempts:,} attempts)")
+    print(
+        f"{'form':<18}{'CPU s':>8}{'peak MB':>9}{'run MB':>8}{'file MB':>9}   ({options.attempts:,} attempts)"
+    )
     for form in FORMS:
         command = [sys.executable, __file__, "--form", form, "--attempts", str(options.attempts)]
         row = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

@@ -212,3 +212,21 @@ def test_a_byte_order_mark_and_unknown_fields_do_no_harm(tmp_path: Path) -> None
     document["added_later"] = {"x": 1}
     (tmp_path / "report.json").write_text("\ufeff" + json.dumps(document), encoding="utf-8")
     assert read_report(tmp_path / "report.json").run.id == "r"
+
+
+def test_reading_leaves_the_garbage_collector_as_it_was(tmp_path: Path) -> None:
+    import gc
+
+    write_report(EMPTY, tmp_path / "report.json")
+    assert gc.isenabled()
+    read_report(tmp_path / "report.json")
+    assert gc.isenabled()
+    with pytest.raises(ReportError):
+        read_report(tmp_path / "none.json")
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        read_report(tmp_path / "report.json")
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
