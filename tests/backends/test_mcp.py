@@ -174,6 +174,50 @@ def test_a_server_that_does_not_start_fails_fast_and_is_tried_again_later() -> N
     run(main())
 
 
+def test_a_slow_start_is_not_begun_again_by_an_impatient_caller() -> None:
+    async def main() -> None:
+        live = backend("--handshake-delay", "0.8")
+        try:
+            early = await live.call(tool("echo"), {"n": 1}, timeout=0.1)
+            assert (early.status, early.error_kind, early.reached_backend) == ("failed", "timeout", False)
+            assert "still starting" in early.message
+            process = None
+            while process is None:
+                await asyncio.sleep(0.05)
+                later = await live.call(tool("pid"), {}, timeout=0.3)
+                process = later.value if later.ok else None
+            assert (await live.call(tool("echo"), {"n": 2}, timeout=5)).value == {"n": 2}
+            assert (await live.call(tool("pid"), {}, timeout=5)).value == process
+        finally:
+            await live.aclose()
+
+    run(main())
+
+
+def test_starting_ahead_names_what_failed() -> None:
+    async def main() -> None:
+        live = McpBackend([raw_server(name="a"), raw_server("--dead", name="b")], options=QUICK)
+        try:
+            (finding,) = await live.start()
+            assert (finding.code, finding.subject) == ("server_failed", "b")
+            assert live.session_of("a") is not None
+            assert await live.start(["a"]) == ()
+        finally:
+            await live.aclose()
+
+    run(main())
+
+
+def test_closing_while_a_server_starts_leaves_no_process() -> None:
+    async def main() -> None:
+        live = backend("--mute", "--ignore-eof")
+        early = await live.call(tool("echo"), {}, timeout=0.2)
+        assert not early.ok
+        await live.aclose()
+
+    run(main())
+
+
 def test_unknown_servers_and_closed_backends() -> None:
     async def main() -> None:
         live = McpBackend([raw_server(name="a"), raw_server(name="b")], options=QUICK)

@@ -23,8 +23,8 @@ from agent_reach.records.trace import CallOutcome
 Keep = Callable[[str, CallOutcome], str]
 """Keeps a whole result (given its call id) and returns how it is referred to."""
 
-_SLACK = 0.25
-"""Seconds that a backend gets to report its own time-out before the wrapper does."""
+_SLACK = 1.0
+"""Seconds that a backend gets, beyond twice the limit, to report its own time-out: a server may have to start first."""
 _KEPT_RESULTS = 32
 
 
@@ -84,7 +84,7 @@ class LimitsBackend:
             return await self._inner.call(tool, arguments, call_id=call_id)
         started = time.perf_counter()
         try:
-            async with asyncio.timeout(limit + _SLACK):
+            async with asyncio.timeout(2 * limit + _SLACK):
                 return await self._inner.call(tool, arguments, call_id=call_id, timeout=limit)
         except TimeoutError:
             elapsed = time.perf_counter() - started

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agent_reach.backends.base import failure
@@ -22,6 +22,7 @@ from agent_reach.wire.peer import OnProgress
 from agent_reach.wire.results import OutputValidator, outcome_of_failure, outcome_of_result
 from agent_reach.wire.servers import ServerConfig
 from agent_reach.wire.session import ServerSession, SessionOptions
+from agent_reach.wire.startup import failure_finding
 
 OnCallProgress = Callable[[str, Mapping[str, Any]], None]
 """Told the call id and each progress report of a running call."""
@@ -32,9 +33,8 @@ class _Place:
     """One server: its session, and what was learnt from failing to start it."""
 
     config: ServerConfig
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     session: ServerSession | None = None
-    starts: int = 0
+    starting: asyncio.Task[ServerSession] | None = None
     failures: int = 0
     not_before: float = 0.0
     last_error: str = ""
@@ -43,8 +43,9 @@ class _Place:
 class McpBackend:
     """Calls tools on the servers of an `mcpServers` file; a tool's `server` names its server.
 
-    `call` never raises for a failed call. A server that does not start fails its calls as `transport` at once, and is
-    tried again after a growing wait (0.5 s doubling to 30 s). `max_total` bounds a call that keeps reporting progress.
+    `call` never raises for a failed call. A server starts with its first call, whose limit begins when it is ready; one
+    that is not ready within that limit goes on starting for the next call. A server that does not start fails its calls
+    as `transport` at once, and is tried again after a growing wait (0.5 s doubling to 30 s).
     """
 
     def __init__(
@@ -87,9 +88,16 @@ class McpBackend:
                 "not_found", f"{tool.key}: no server {tool.server!r} is configured ({known})", sent=False
             )
         try:
-            session = await self._session(place)
+            async with asyncio.timeout(timeout):
+                session = await self._session(place)
         except ServerError as error:
             return _not_started(error, tool, started)
+        except TimeoutError:
+            elapsed = time.perf_counter() - started
+            message = (
+                f"{tool.key}: the server was still starting after {elapsed:.1f} s; the call was not sent"
+            )
+            return failure("timeout", message, sent=False, latency_ms=elapsed * 1000)
         try:
             raw = await session.call_tool(
                 tool.name, arguments, timeout=timeout, on_progress=self._progress(call_id)
@@ -109,9 +117,25 @@ class McpBackend:
             latency_ms=(time.perf_counter() - started) * 1000,
         )
 
+    async def start(self, servers: Iterable[str] | None = None) -> tuple[Finding, ...]:
+        """Start servers side by side before they are needed (default: all); a finding for each that failed."""
+        places = [self._places[name] for name in (self._places if servers is None else servers)]
+        results = await asyncio.gather(*(self._session(place) for place in places), return_exceptions=True)
+        findings = []
+        for place, result in zip(places, results, strict=True):
+            if isinstance(result, ServerError):
+                findings.append(failure_finding(place.config, result))
+            elif isinstance(result, BaseException):
+                raise result
+        return tuple(findings)
+
     async def aclose(self) -> None:
         """End every session and its process."""
         self._closed = True
+        starting = [place.starting for place in self._places.values() if place.starting is not None]
+        for task in starting:
+            task.cancel()
+        await asyncio.gather(*starting, return_exceptions=True)
         sessions = [place.session for place in self._places.values() if place.session is not None]
         for place in self._places.values():
             if place.session is not None:
@@ -134,37 +158,38 @@ class McpBackend:
         session = place.session
         if session is not None and session.alive:
             return session
-        async with place.lock:
-            if self._closed:
-                raise ServerError("the backend is closed", where=place.config.label)
-            session = place.session
-            if session is not None and session.alive:
-                return session
-            if session is not None:
-                self._findings.extend(session.findings)
-                place.session = None
-                await session.close()
-            return await self._start(place)
+        if self._closed:
+            raise ServerError("the backend is closed", where=place.config.label)
+        if place.starting is None:
+            wait = place.not_before - time.monotonic()
+            if wait > 0:
+                raise ServerError(
+                    f"{place.last_error} (tried {place.failures} times; next try in {wait:.1f} s)",
+                    where=place.config.label,
+                )
+            place.starting = asyncio.create_task(self._start(place))
+            place.starting.add_done_callback(_seen)
+        return await asyncio.shield(place.starting)  # a caller that gives up must not stop it for the others
 
     async def _start(self, place: _Place) -> ServerSession:
-        now = time.monotonic()
-        if now < place.not_before:
-            raise ServerError(
-                f"{place.last_error} (tried {place.failures} times; next try in {place.not_before - now:.1f} s)",
-                where=place.config.label,
-            )
-        session = ServerSession(place.config, self._options)
-        place.starts += 1
         try:
-            await session.open()
-        except ServerError as error:
-            place.failures += 1
-            place.last_error = error.message
-            place.not_before = time.monotonic() + min(30.0, 0.5 * 2 ** (place.failures - 1))
-            raise
-        place.failures = 0
-        place.session = session
-        return session
+            if place.session is not None:
+                lost, place.session = place.session, None
+                self._findings.extend(lost.findings)
+                await lost.close()
+            session = ServerSession(place.config, self._options)
+            try:
+                await session.open()
+            except ServerError as error:
+                place.failures += 1
+                place.last_error = error.message
+                place.not_before = time.monotonic() + min(30.0, 0.5 * 2 ** (place.failures - 1))
+                raise
+            place.failures = 0
+            place.session = session
+            return session
+        finally:
+            place.starting = None
 
 
 def _not_started(error: ServerError, tool: Tool, started: float) -> CallOutcome:
@@ -180,3 +205,9 @@ def _not_started(error: ServerError, tool: Tool, started: float) -> CallOutcome:
         latency_ms=(time.perf_counter() - started) * 1000,
         retry_after=error.retry_after if isinstance(error, RequestRefused) else None,
     )
+
+
+def _seen(task: asyncio.Task[ServerSession]) -> None:
+    """Take note of a failed start that every caller gave up waiting for; the next call tells it."""
+    if not task.cancelled():
+        task.exception()

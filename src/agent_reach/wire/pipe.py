@@ -196,7 +196,10 @@ class PipeChannel:
         if process_id is None:
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process_id, number)
+            if hasattr(os, "killpg"):
+                os.killpg(process_id, number)
+            else:  # no process groups here: at least the server itself
+                os.kill(process_id, number)
 
     def _keep(self, data: bytes) -> None:
         self._partial.append(data)
