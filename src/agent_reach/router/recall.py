@@ -59,10 +59,16 @@ class LexicalIndex:
 
     def __init__(self, tools: Iterable[Tool], weights: RecallWeights | None = None) -> None:
         self.weights = weights or RecallWeights()
+        self.version = 0
         self._build(sorted(tools, key=lambda tool: tool.key))
 
     def __len__(self) -> int:
         return len(self.slot_of)
+
+    @property
+    def slots(self) -> int:
+        """The number of slots, those of removed tools included."""
+        return self._size + len(self._appended)
 
     def _build(self, tools: list[Tool]) -> None:
         self.tools: list[Tool] = tools
@@ -156,7 +162,7 @@ class LexicalIndex:
         import numpy as np
 
         weights = self.weights
-        slots = self._size + len(self._appended)
+        slots = self.slots
         keys = list(request.items)
         table = np.zeros((len(keys) + len(request.kinds), slots), dtype=np.float32)
         ideal = np.zeros(len(table), dtype=np.float32)
@@ -239,6 +245,7 @@ class LexicalIndex:
         Rarity and average lengths stay those of the last build until a quarter of the index has changed.
         """
         self.remove(tool.key)
+        self.version += 1
         if len(self._appended) >= max(64, self._size // 4):
             self._build(sorted([*self.live_tools(), tool], key=lambda one: one.key))
             return
@@ -257,6 +264,7 @@ class LexicalIndex:
         slot = self.slot_of.pop(key, None)
         if slot is not None:
             self.dead.append(slot)
+            self.version += 1
 
     def live_tools(self) -> list[Tool]:
         """The tools that are searched, in slot order."""

@@ -84,13 +84,14 @@ def analyse_request(text: str, weights: RequestWeights | None = None) -> Request
         keys_before.update(_add(items, part, weights))
     need_keys = [_add(items, part, weights) for part in needs]
     kept = [tuple(keys) for keys in need_keys if keys]
+    need_texts = tuple(part for part, keys in zip(needs, need_keys, strict=True) if keys)
     for keys in kept:
         keys_before.difference_update(keys)
     return Request(
         text=text,
         items=items,
         needs=tuple(kept) if len(kept) > 1 else (),
-        need_texts=tuple(needs),
+        need_texts=need_texts if len(kept) > 1 else (),
         before=frozenset(keys_before) if kept else frozenset(),
         kinds=kinds_in_text(text),
     )
