@@ -40,6 +40,7 @@ from agent_reach.reports.wording import (
 )
 from agent_reach.text.tokens import nearest_names
 
+_SHOWN_TOOLS = 12
 _BLOCK_MARKS = {"used": "+", "unused": "-", "not_identifiable": "?"}
 _VERDICT_MARKS = {"right": "=", "deviation": "~", "wrong": "x"}
 
@@ -95,6 +96,7 @@ class Explanation:
         self.task = task
         self.attempt = attempt
         self.language: Language = language
+        self.full = full
         self.limit = 10_000_000 if full else 300
         self.width = width
 
@@ -167,7 +169,8 @@ class Explanation:
         text = self._say(f"{number:,} offered", f"提供 {number:,} 个")
         if exposure.tokens is not None:
             text += self._say(f", {plural(exposure.tokens, 'token')}", f"，{exposure.tokens:,} token")
-        names = ", ".join(exposure.offered)
+        shown = exposure.offered if self.full else exposure.offered[:_SHOWN_TOOLS]
+        names = ", ".join(shown) + (f" +{number - len(shown):,}" if number > len(shown) else "")
         yield from self._wrap(f"{text}: {names}", 4, self._say("Tools: ", "工具："))
         for tool, reason in exposure.hidden.items():
             hidden = word(HIDDEN_REASONS, reason, self.language)
@@ -333,7 +336,7 @@ class Explanation:
         room = self.width - 9
         widths = (room * 17 // 100, room * 7 // 25, room * 7 // 25)
         for name, left, right, remark in rows:
-            if self.limit > 1_000 and max(len(left), len(right)) > widths[1]:
+            if self.full and max(len(left), len(right)) > widths[1]:
                 yield from self._wrap(f"{left}  |  {right}  {remark}", 13, f"{' ' * 9}{name}: ")
                 continue
             cells = [
