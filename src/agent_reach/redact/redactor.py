@@ -13,6 +13,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from agent_reach.text.tokens import split_identifier
@@ -78,9 +79,14 @@ _PERSONAL_PATTERNS: tuple[re.Pattern[str], ...] = (
     re.compile(r"(?<![\w+])(?P<secret>\+\d{1,3}[ -]?(?:\d[ -]?){7,12}\d)(?!\d)"),
     re.compile(r"(?<!\d)(?P<secret>(?:\d[ -]?){13,18}\d)(?!\d)"),
 )
+_HINT = re.compile(
+    r"(?i)-----BEGIN|bearer|basic|token|eyJ|[spr]k[-_]|gh[pousr]_|github_pat|glpat|xox[abeoprs]-|AKIA|ASIA|LTAI|AIza|hf_|npm_|pypi-"
+    r"|://|key|passw|pwd|secret|密码|密钥"
+)
 _PLACEHOLDER = re.compile(r"\[redacted:[0-9a-f]{8}\]")
 
 
+@lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
     """True if a value under that key is a secret by its name: `apiKey`, `X-Api-Key`, `db_password`, but not `author`,
     `max_tokens` or `token_count`."""
@@ -123,7 +129,7 @@ class Redactor:
         self._keys = frozenset("_".join(split_identifier(key)) for key in keys)
         self._keep = frozenset("_".join(split_identifier(key)) for key in keep)
         own = tuple(re.compile(pattern) for pattern in patterns)
-        self._patterns = _VALUE_PATTERNS + own + (_PERSONAL_PATTERNS if personal else ())
+        self._patterns = own + (_PERSONAL_PATTERNS if personal else ())
         literals = sorted({text for text in known if len(text) >= 6}, key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, literals))) if literals else None
 
@@ -148,6 +154,9 @@ class Redactor:
             return text
         if self._known is not None:
             text = self._known.sub(lambda match: self.placeholder(match.group()), text)
+        if _HINT.search(text) is not None:
+            for pattern in _VALUE_PATTERNS:
+                text = pattern.sub(self._mask, text)
         for pattern in self._patterns:
             text = pattern.sub(self._mask, text)
         return text
@@ -186,6 +195,8 @@ class Redactor:
         return self.placeholder(str(value))
 
     def _is_secret_key(self, key: str) -> bool:
+        if not self._keys and not self._keep:
+            return is_secret_name(key)
         words = "_".join(split_identifier(key))
         if words in self._keep:
             return False

@@ -1,0 +1,1 @@
+"""One record of every decision: stored, imported from what people already have, exported, replayed."""
