@@ -4,4 +4,12 @@ from agent_reach.router.normalize.call import NormalizedCall, normalize_call
 from agent_reach.router.normalize.converters import Converter, tool_converter
 from agent_reach.router.normalize.rules import RULES, NormalizeOptions, Rule
 
-__all__ = ["RULES", "Converter", "NormalizeOptions", "NormalizedCall", "Rule", "normalize_call", "tool_converter"]
+__all__ = [
+    "RULES",
+    "Converter",
+    "NormalizeOptions",
+    "NormalizedCall",
+    "Rule",
+    "normalize_call",
+    "tool_converter",
+]

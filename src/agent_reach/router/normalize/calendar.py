@@ -8,7 +8,8 @@ from __future__ import annotations
 import calendar as _calendar
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
+from datetime import time as ClockTime
 from typing import Literal
 
 from agent_reach.errors import InputError
@@ -57,8 +58,8 @@ class DateSpan:
     last: date
     grain: Grain = "day"
     relative: bool = True
-    time: time | None = None
-    last_time: time | None = None
+    time: ClockTime | None = None
+    last_time: ClockTime | None = None
     zone: tzinfo | None = None
 
     @property
@@ -104,14 +105,16 @@ def read_now(now: datetime | str | None, zone: tzinfo | None = None) -> datetime
             now = datetime.fromisoformat(now.strip().replace("Z", "+00:00"))
         except ValueError as error:
             raise InputError(
-                f"now is {now!r}, which is no ISO date-time", where="now", next_step="write 2025-12-10T10:00:00+08:00"
+                f"now is {now!r}, which is no ISO date-time",
+                where="now",
+                next_step="write 2025-12-10T10:00:00+08:00",
             ) from error
     if now is not None and now.tzinfo is None and zone is not None:
         now = now.replace(tzinfo=zone)
     return now
 
 
-def day(value: date, *, relative: bool = True, at: time | None = None) -> DateSpan:
+def day(value: date, *, relative: bool = True, at: ClockTime | None = None) -> DateSpan:
     """One day."""
     return DateSpan(first=value, last=value, relative=relative, time=at)
 
@@ -153,7 +156,9 @@ def month_span(year: int, month: int, *, relative: bool = True) -> DateSpan | No
     if not (1 <= month <= 12 and 1 <= year <= 9999):
         return None
     last = _calendar.monthrange(year, month)[1]
-    return DateSpan(first=date(year, month, 1), last=date(year, month, last), grain="month", relative=relative)
+    return DateSpan(
+        first=date(year, month, 1), last=date(year, month, last), grain="month", relative=relative
+    )
 
 
 def shifted_month(anchor: date, months: int) -> DateSpan | None:
@@ -254,10 +259,10 @@ def rolling(clock: Clock, unit: str, count: int) -> DateSpan | None:
             first=first.date(), last=last.date(), grain="range", time=first.time(), last_time=last.time()
         )
     if count > 0:
-        return DateSpan(first=add_days(shifted(clock.today, unit, -count), 1), last=clock.today, grain="range")
-    return DateSpan(
-        first=add_days(clock.today, 1), last=shifted(clock.today, unit, -count), grain="range"
-    )
+        return DateSpan(
+            first=add_days(shifted(clock.today, unit, -count), 1), last=clock.today, grain="range"
+        )
+    return DateSpan(first=add_days(clock.today, 1), last=shifted(clock.today, unit, -count), grain="range")
 
 
 def shifted(anchor: date, unit: str, count: int) -> date:

@@ -158,21 +158,35 @@ def _fill_missing(state: NormalizeState, arguments: dict[str, Any]) -> dict[str,
     lacking = {
         name: state.tool.parameters[name]
         for name in state.tool.required
-        if name not in arguments and name in state.tool.parameters
+        if name in state.tool.parameters
+        and (
+            name not in arguments
+            or (arguments[name] is None and not state.fits(state.tool.parameters[name], None))
+        )
     }
     if not lacking or not state.conversation:
         return arguments
     made = dict(arguments)
     for name, schema in lacking.items():
         found = evidence_for(state, name, schema, lacking)
-        rule = "fill_last_user_event" if found and found.rule == "fill_last_user_event" else "fill_from_conversation"
+        rule = (
+            "fill_last_user_event"
+            if found and found.rule == "fill_last_user_event"
+            else "fill_from_conversation"
+        )
         if found is None or not found.certain or not state.on(rule):
             continue
         made[name] = found.value
         state.change(
-            rule, join_pointer("", name), None, found.value, source=found.source, span=found.span, text=found.text
+            rule,
+            join_pointer("", name),
+            arguments.get(name),
+            found.value,
+            source=found.source,
+            span=found.span,
+            text=found.text,
         )
-    return made if len(made) != len(arguments) else arguments
+    return made if made != arguments else arguments
 
 
 def _finish(
@@ -183,7 +197,9 @@ def _finish(
         checked = argument_problems(state.tool, arguments)
         still_wrong = {problem.pointer for problem in checked}
         # A question that a later stage answered is no problem any more.
-        told = [p for p in told if p.pointer in still_wrong or p.code == "ambiguous" and _stands(arguments, p)]
+        told = [
+            p for p in told if p.pointer in still_wrong or (p.code == "ambiguous" and _stands(arguments, p))
+        ]
         known = {problem.pointer for problem in told}
         told.extend(problem for problem in checked if problem.pointer not in known)
     return NormalizedCall(

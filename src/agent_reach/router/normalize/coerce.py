@@ -50,7 +50,12 @@ def coerce(state: NormalizeState, schema: Any, value: Any, pointer: str, *, opti
 
 
 def _whole(state: NormalizeState, schema: Mapping[str, Any], value: Any, pointer: str) -> Any:
-    if not isinstance(value, float) or not value.is_integer() or abs(value) >= 2**53 or not state.on("whole_number"):
+    if (
+        not isinstance(value, float)
+        or not value.is_integer()
+        or abs(value) >= 2**53
+        or not state.on("whole_number")
+    ):
         return value
     types = parameter_types(schema, state.root)
     if "integer" in types and "number" not in types:
@@ -74,7 +79,8 @@ def whole_numbers(state: NormalizeState, schema: Any, value: Any, pointer: str) 
     properties = resolved.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
     made = {
-        key: whole_numbers(state, properties.get(key), item, join_pointer(pointer, key)) for key, item in value.items()
+        key: whole_numbers(state, properties.get(key), item, join_pointer(pointer, key))
+        for key, item in value.items()
     }
     return made if any(made[key] is not item for key, item in value.items()) else value
 
@@ -116,7 +122,11 @@ def _listed(
         return fitting[0]
     if len(fitting) > 1:
         state.problem(
-            "ambiguous", pointer, f"{value!r} may be any of {', '.join(map(repr, fitting))}", expected=fitting, actual=value
+            "ambiguous",
+            pointer,
+            f"{value!r} may be any of {', '.join(map(repr, fitting))}",
+            expected=fitting,
+            actual=value,
         )
         return value
     types = parameter_types(schema, state.root)
@@ -134,7 +144,12 @@ def _branches(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _choose(
-    state: NormalizeState, schema: Mapping[str, Any], branches: list[Any], value: Any, pointer: str, optional: bool
+    state: NormalizeState,
+    schema: Mapping[str, Any],
+    branches: list[Any],
+    value: Any,
+    pointer: str,
+    optional: bool,
 ) -> Any:
     """The one branch that the value can be led to; two branches with different results are ambiguous."""
     results: list[tuple[Any, NormalizeState]] = []
@@ -172,7 +187,12 @@ def _object(state: NormalizeState, schema: Mapping[str, Any], value: Any, pointe
         value = _read_inner(state, value, pointer, dict)
         if value is None:
             return original
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], Mapping) and state.on("single_item_list"):
+    if (
+        isinstance(value, list)
+        and len(value) == 1
+        and isinstance(value[0], Mapping)
+        and state.on("single_item_list")
+    ):
         state.change("single_item_list", pointer, value, value[0])
         value = value[0]
     if not isinstance(value, Mapping):
@@ -201,7 +221,9 @@ def coerce_members(
         else:
             made[key] = changed
     if padded and state.on("blank_text_lenient"):
-        for key in [key for key, item in made.items() if item == "" and key in properties and key not in required]:
+        for key in [
+            key for key, item in made.items() if item == "" and key in properties and key not in required
+        ]:
             state.change("blank_text_lenient", join_pointer(pointer, key), "", DROPPED)
             del made[key]
     return made
@@ -244,7 +266,12 @@ def _read_inner(state: NormalizeState, text: str, pointer: str, wanted: type) ->
 
 def _scalar_of(state: NormalizeState, value: Any, pointer: str) -> Any:
     """The item of a list of one, for a parameter that takes no list."""
-    if isinstance(value, list) and len(value) == 1 and not isinstance(value[0], (dict, list)) and state.on("single_item_list"):
+    if (
+        isinstance(value, list)
+        and len(value) == 1
+        and not isinstance(value[0], (dict, list))
+        and state.on("single_item_list")
+    ):
         state.change("single_item_list", pointer, value, value[0])
         return value[0]
     return value

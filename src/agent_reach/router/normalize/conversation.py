@@ -56,7 +56,9 @@ def read_conversation(conversation: Any) -> Conversation:
     return Conversation(
         tuple(
             utterance
-            for index, message in enumerate(conversation if isinstance(conversation, Sequence) else list(conversation))
+            for index, message in enumerate(
+                conversation if isinstance(conversation, Sequence) else list(conversation)
+            )
             for utterance in _utterances(index, message)
         )
     )
@@ -86,7 +88,10 @@ def _part(index: int, role: str, part: Mapping[str, Any]) -> Iterator[Utterance]
         inner = part.get("content")
         pieces = inner if isinstance(inner, list) else [{"text": inner}]
         for piece in pieces:
-            if isinstance(piece, Mapping) and isinstance(piece.get("text"), str):
-                yield Utterance(index, "tool", piece["text"])
-    elif isinstance(part.get("text"), str):
-        yield Utterance(index, role, part["text"])
+            text = piece.get("text") if isinstance(piece, Mapping) else None
+            if isinstance(text, str):
+                yield Utterance(index, "tool", text)
+    else:
+        own = part.get("text")
+        if isinstance(own, str):
+            yield Utterance(index, role, own)

@@ -88,7 +88,12 @@ def apply_converters(
         converted = converter.convert(value)
         if converted is None or converted == value or not state.fits(schema, converted):
             if converter.already and converted != value:
-                state.problem("ambiguous", join_pointer("", name), f"{converter.source} knows no {name} for {value!r}", actual=value)
+                state.problem(
+                    "ambiguous",
+                    join_pointer("", name),
+                    f"{converter.source} knows no {name} for {value!r}",
+                    actual=value,
+                )
             continue
         made = {**made, name: converted}
         state.change("converter", join_pointer("", name), value, converted, source=converter.source)

@@ -20,8 +20,10 @@ from agent_reach.router.normalize.date_form import (
     write,
     write_moment,
 )
+from agent_reach.router.normalize.folding import fold_for_dates
 from agent_reach.router.normalize.ranges import DateReading, read_date
 from agent_reach.router.normalize.state import NormalizeState, join_pointer
+from agent_reach.router.normalize.times import time_at
 from agent_reach.text.tokens import split_identifier
 
 _STARTS = {"start": "end", "from": "to", "begin": "end", "since": "until", "first": "last", "after": "before",
@@ -31,7 +33,11 @@ _MAX_DEPTH = 12
 
 
 def write_dates(
-    state: NormalizeState, schema: Mapping[str, Any], arguments: dict[str, Any], pointer: str = "", depth: int = 0
+    state: NormalizeState,
+    schema: Mapping[str, Any],
+    arguments: dict[str, Any],
+    pointer: str = "",
+    depth: int = 0,
 ) -> dict[str, Any]:
     """The arguments with every stated date in its form; the same object where nothing changes."""
     properties = schema.get("properties")
@@ -60,7 +66,10 @@ def _member(state: NormalizeState, part: Any, name: str, value: Any, place: str,
         item = schema.get("items")
         if not isinstance(item, Mapping):
             return value
-        items = [_member(state, item, name, each, join_pointer(place, i), depth + 1) for i, each in enumerate(value)]
+        items = [
+            _member(state, item, name, each, join_pointer(place, i), depth + 1)
+            for i, each in enumerate(value)
+        ]
         return value if items == value else items
     return value
 
@@ -77,7 +86,11 @@ def _string_branch(state: NormalizeState, part: Any) -> Mapping[str, Any]:
 
 
 def _forms(state: NormalizeState, schema: Mapping[str, Any], name: str, place: str) -> tuple[DateForm, ...]:
-    if schema.get("enum") or "const" in schema or schema.get("type") not in ("string", ["string", "null"], None):
+    if (
+        schema.get("enum")
+        or "const" in schema
+        or schema.get("type") not in ("string", ["string", "null"], None)
+    ):
         return ()
     forms = date_forms(name, schema, state.hint(place))
     if not forms and schema.get("type") is not None and state.on("date_by_name"):
@@ -92,7 +105,7 @@ def _text(state: NormalizeState, schema: Mapping[str, Any], name: str, value: st
         return value
     reading = _read(value, forms, state.clock)
     if reading is None:
-        return value
+        return _time_only(state, schema, forms, value, place)
     strict = any(form.strict for form in forms) or not state.fits(schema, value)
     if not _may_be_written(state, reading, forms, value, place, strict):
         return value
@@ -112,6 +125,22 @@ def _text(state: NormalizeState, schema: Mapping[str, Any], name: str, value: st
     return value
 
 
+def _time_only(
+    state: NormalizeState, schema: Mapping[str, Any], forms: tuple[DateForm, ...], value: str, place: str
+) -> str:
+    """A time of day alone, for a parameter that states how it wants one."""
+    form = next((form for form in forms if form.kind == "time"), None)
+    folded = fold_for_dates(value)
+    found = time_at(folded.text, 0) if form is not None and folded.text else None
+    if form is None or found is None or found.end != len(folded.text) or found.time is None:
+        return value
+    written = found.time.strftime(form.template)
+    if written == value or not state.fits(schema, written):
+        return value
+    state.change("date", place, value, written, span=(0, len(value)), text=value)
+    return written
+
+
 def _read(value: str, forms: tuple[DateForm, ...], clock: Clock) -> DateReading | None:
     """The date of a text; a form that begins with the day or month states the order of slashed dates."""
     first = forms[0].template[:2]
@@ -123,7 +152,12 @@ def _read(value: str, forms: tuple[DateForm, ...], clock: Clock) -> DateReading 
 
 
 def _may_be_written(
-    state: NormalizeState, reading: DateReading, forms: tuple[DateForm, ...], value: str, place: str, strict: bool
+    state: NormalizeState,
+    reading: DateReading,
+    forms: tuple[DateForm, ...],
+    value: str,
+    place: str,
+    strict: bool,
 ) -> bool:
     if all(form.by_name for form in forms) and not (reading.whole and reading.span.relative):
         return False
@@ -157,11 +191,17 @@ def _cannot_write(
 ) -> None:
     span = reading.span
     if strict:
-        lacking = "no time of day is stated" if form.kind == "datetime" and span.is_single_day else (
-            f"it means {span.first.isoformat()} to {span.last.isoformat()}"
+        lacking = (
+            "no time of day is stated"
+            if form.kind == "datetime" and span.is_single_day
+            else (f"it means {span.first.isoformat()} to {span.last.isoformat()}")
         )
         state.problem(
-            "ambiguous", place, f"{value!r} cannot be written as {_shown(form)}: {lacking}", expected=_shown(form), actual=value
+            "ambiguous",
+            place,
+            f"{value!r} cannot be written as {_shown(form)}: {lacking}",
+            expected=_shown(form),
+            actual=value,
         )
     elif not form.by_name:
         _note(state, place, value, form)
@@ -177,7 +217,18 @@ def _note(state: NormalizeState, place: str, value: str, form: DateForm) -> None
 
 
 def _shown(form: DateForm) -> str:
-    letters = {"%Y": "YYYY", "%m": "MM", "%d": "DD", "%H": "HH", "%I": "hh", "%M": "MM", "%S": "SS", "%p": "AM/PM", "%q": "n", "%z": "±HH:MM"}
+    letters = {
+        "%Y": "YYYY",
+        "%m": "MM",
+        "%d": "DD",
+        "%H": "HH",
+        "%I": "hh",
+        "%M": "MM",
+        "%S": "SS",
+        "%p": "AM/PM",
+        "%q": "n",
+        "%z": "±HH:MM",
+    }
     text = form.template
     for letter, word in letters.items():
         text = text.replace(letter, word)
@@ -236,7 +287,11 @@ def partner_of(name: str, properties: Mapping[str, Any]) -> str | None:
 
 
 def _fill_pairs(
-    state: NormalizeState, properties: Mapping[str, Any], before: Mapping[str, Any], made: dict[str, Any], pointer: str
+    state: NormalizeState,
+    properties: Mapping[str, Any],
+    before: Mapping[str, Any],
+    made: dict[str, Any],
+    pointer: str,
 ) -> None:
     """A period given to the start alone also says the end."""
     if not state.on("date_pair"):
@@ -256,7 +311,13 @@ def _fill_pairs(
                 made[partner] = written
                 source = f"argument {join_pointer(pointer, name)}"
                 state.change(
-                    "date_pair", place, None, written, source=source, span=(reading.start, reading.end), text=value
+                    "date_pair",
+                    place,
+                    None,
+                    written,
+                    source=source,
+                    span=(reading.start, reading.end),
+                    text=value,
                 )
                 break
 
@@ -270,12 +331,27 @@ def _split_undeclared(
         return made
     key = unknown[0]
     words = split_identifier(key)
-    if not words or not set(words) & {"period", "range", "date", "dates", "time", "timeframe", "周期", "时间", "日期"}:
+    if not words or not set(words) & {
+        "period",
+        "range",
+        "date",
+        "dates",
+        "time",
+        "timeframe",
+        "周期",
+        "时间",
+        "日期",
+    }:
         return made
     pairs = [(name, partner) for name in properties if (partner := partner_of(name, properties)) is not None]
     free = [pair for pair in pairs if pair[0] not in made and pair[1] not in made]
     reading = read_date(made[key], state.clock)
-    if len(free) != 1 or reading is None or reading.ambiguous or (reading.span.relative and state.clock.now is None):
+    if (
+        len(free) != 1
+        or reading is None
+        or reading.ambiguous
+        or (reading.span.relative and state.clock.now is None)
+    ):
         return made
     written: dict[str, str] = {}
     for name, side in zip(free[0], ("start", "end"), strict=True):

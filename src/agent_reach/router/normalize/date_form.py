@@ -29,12 +29,17 @@ _TEMPLATE = re.compile(
 )
 _SEPARATOR = re.compile(r"['\"`]?\s*(~|～|到|至|—|–|\bto\b|/|,|，|\.\.|\s-\s)\s*['\"`]?")
 _PERIOD_WORDS = frozenset({"period", "range", "interval", "span", "timeframe", "window", "periods", "ranges"})
-_PERIOD_TEXT = re.compile(r"时间段|时间范围|日期范围|日期区间|时间区间|起止|区间|date range|time range|date period|START\s*[~～]\s*END", re.I)
+_PERIOD_TEXT = re.compile(
+    r"时间段|时间范围|日期范围|日期区间|时间区间|起止|区间|date range|time range|date period|START\s*[~～]\s*END",
+    re.I,
+)
 _EXAMPLE = re.compile(
     r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}Z?|\d{4}-\d{2}-\d{2} \d{2}:\d{2}|\d{4}[-/]\d{2}[-/]\d{2}|\d{4}-Q[1-4]|\d{4}Q[1-4]"
 )
 _ISO = re.compile(r"ISO[ -]?8601|ISO date|ISO格式日期|ISO 日期", re.I)
-_SHOWS_EXAMPLES = re.compile(r"e\.g\.|for example|such as|\bex[.:]|例如|比如|如[:：'\"“‘(（]|候选|可选|one of", re.I)
+_SHOWS_EXAMPLES = re.compile(
+    r"e\.g\.|for example|such as|\bex[.:]|例如|比如|如[:：'\"“‘(（]|候选|可选|one of", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +58,20 @@ class DateForm:
     utc: bool = False
 
 
-def date_forms(name: str, schema: Mapping[str, Any], hint: ParameterHint | None = None) -> tuple[DateForm, ...]:
+def date_forms(
+    name: str, schema: Mapping[str, Any], hint: ParameterHint | None = None
+) -> tuple[DateForm, ...]:
     """The forms a string parameter states, most binding first; empty where it states none."""
     forms: list[DateForm] = []
     declared = _declared(schema.get("format"), str(schema.get("description", "")))
     text = " ".join(
-        part for part in (hint.format if hint else "", str(schema.get("description") or ""), str(schema.get("title") or "")) if part
+        part
+        for part in (
+            hint.format if hint else "",
+            str(schema.get("description") or ""),
+            str(schema.get("title") or ""),
+        )
+        if part
     )
     described = _forms_of_text(text, name)
     if declared is not None:
@@ -82,20 +95,33 @@ def date_forms(name: str, schema: Mapping[str, Any], hint: ParameterHint | None 
 def _iso_forms(name: str, text: str) -> list[DateForm]:
     """ISO 8601 without a template: days, or moments where the name or the text speaks of a time."""
     day_form, moment = DateForm("date", "%Y-%m-%d"), DateForm("datetime", "%Y-%m-%dT%H:%M:%S%z")
-    timely = "time" in split_identifier(name) or "timestamp" in name or re.search(r"时间|date-?time|timestamp", text, re.I)
+    timely = (
+        "time" in split_identifier(name)
+        or "timestamp" in name
+        or re.search(r"时间|date-?time|timestamp", text, re.I)
+    )
     return [moment] if timely else [_as_range(day_form, name, text)]
 
 
 def form_by_name(name: str, schema: Mapping[str, Any]) -> DateForm | None:
     """The form that only the name suggests, for relative words; none where the description shows examples of its own."""
     description = str(schema.get("description") or "")
-    if schema.get("format") or schema.get("pattern") or schema.get("examples") or _SHOWS_EXAMPLES.search(description):
+    if (
+        schema.get("format")
+        or schema.get("pattern")
+        or schema.get("examples")
+        or _SHOWS_EXAMPLES.search(description)
+    ):
         return None
     words = split_identifier(name)
     last = words[-1] if words else ""
     if last in _PERIOD_WORDS or name.endswith(("周期", "期间", "时间段", "时间范围", "日期范围")):
         timely = len(words) == 1 or words[-2] in ("time", "date", "report", "stat", "statistics", "sales")
-        return DateForm("range", "%Y-%m-%d", "~", by_name=True) if timely and last not in ("window", "span") else None
+        return (
+            DateForm("range", "%Y-%m-%d", "~", by_name=True)
+            if timely and last not in ("window", "span")
+            else None
+        )
     if last in ("date", "day") or name.endswith("日期"):
         return DateForm("date", "%Y-%m-%d", by_name=True)
     return None
@@ -226,7 +252,9 @@ def _form_of_pattern(pattern: str) -> DateForm | None:
         r"\d{4}/\d{2}/\d{2}": DateForm("date", "%Y/%m/%d", strict=True),
         r"\d{4}-\d{2}": DateForm("month", "%Y-%m", strict=True),
         r"\d{8}": DateForm("date", "%Y%m%d"),
-        r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z": DateForm("datetime", "%Y-%m-%dT%H:%M:%SZ", strict=True, utc=True),
+        r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z": DateForm(
+            "datetime", "%Y-%m-%dT%H:%M:%SZ", strict=True, utc=True
+        ),
         r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}": DateForm("datetime", "%Y-%m-%dT%H:%M:%S", strict=True),
         r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}": DateForm("datetime", "%Y-%m-%d %H:%M:%S", strict=True),
         r"\d{4}-Q[1-4]": DateForm("quarter", "%Y-Q%q", strict=True),
@@ -265,7 +293,11 @@ _LENGTHS = {"%Y": r"\d{4}", "%m": r"\d{2}", "%d": r"\d{2}", "%H": r"\d{2}", "%M"
 def conforms(form: DateForm, text: str) -> bool:
     """Whether a text is already written in that form, with days that the calendar has."""
     if form.kind == "range":
-        parts = text.split(form.separator.strip()) if form.separator.strip() != "-" else text.split(form.separator)
+        parts = (
+            text.split(form.separator.strip())
+            if form.separator.strip() != "-"
+            else text.split(form.separator)
+        )
         if len(parts) != 2 and form.separator.strip() in "/-":
             middle = len(text) // 2
             parts = [text[:middle], text[middle + 1 :]]
@@ -273,7 +305,10 @@ def conforms(form: DateForm, text: str) -> bool:
     if form.kind == "datetime" and form.template.endswith("%z"):
         return _is_date_time(text)
     if form.kind == "time" and form.strict:
-        return re.fullmatch(r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:[zZ]|[+-]\d\d:?\d\d)?", text) is not None
+        return (
+            re.fullmatch(r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:[zZ]|[+-]\d\d:?\d\d)?", text)
+            is not None
+        )
     return _single_conforms(form.template, text)
 
 

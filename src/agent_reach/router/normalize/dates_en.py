@@ -40,8 +40,20 @@ from agent_reach.router.normalize.numerals import ENGLISH_COUNT, whole_number
 _MONTHS = {
     name: index + 1
     for index, names in enumerate(
-        "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,september sept sep,"
-        "october oct,november nov,december dec".split(",")
+        [
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sept sep",
+            "october oct",
+            "november nov",
+            "december dec",
+        ]
     )
     for name in names.split()
 }
@@ -49,14 +61,30 @@ _MONTH = "(?:" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")(?![a-z])
 _WEEKDAYS = {
     name: index
     for index, names in enumerate(
-        "monday mon,tuesday tues tue,wednesday wed,thursday thurs thur thu,friday fri,saturday sat,sunday sun".split(
-            ","
-        )
+        [
+            "monday mon",
+            "tuesday tues tue",
+            "wednesday wed",
+            "thursday thurs thur thu",
+            "friday fri",
+            "saturday sat",
+            "sunday sun",
+        ]
     )
     for name in names.split()
 }
 _WEEKDAY = "(?:" + "|".join(sorted(_WEEKDAYS, key=len, reverse=True)) + r")(?![a-z])"
-_ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": -1}
+_ORDINALS = {
+    "first": 1,
+    "1st": 1,
+    "second": 2,
+    "2nd": 2,
+    "third": 3,
+    "3rd": 3,
+    "fourth": 4,
+    "4th": 4,
+    "last": -1,
+}
 _ORDINAL = r"(?:first|second|third|fourth|1st|2nd|3rd|4th)"
 _DAY = r"(?:\d{1,2})(?:st|nd|rd|th)?(?![\d:])"
 _YEAR = r"(?:(?:the )?year )?(?:[12]\d{3}|'\d\d)(?!\d)|(?:this|last|previous|next|the current|the) year"
@@ -65,13 +93,19 @@ _UNITS = {
     "day": "day", "week": "week", "fortnight": "fortnight", "month": "month", "quarter": "quarter", "year": "year",
     "hour": "hour", "hr": "hour", "minute": "minute", "min": "minute", "decade": "decade", "yr": "year",
 }  # fmt: skip
-_UNIT = r"(?:days?|weeks?|fortnights?|months?|quarters?|years?|yrs?|hours?|hrs?|minutes?|mins?|decades?)(?![a-z])"
+_UNIT = (
+    r"(?:days?|weeks?|fortnights?|months?|quarters?|years?|yrs?|hours?|hrs?|minutes?|mins?|decades?)(?![a-z])"
+)
 _SHIFTS = {
     "last": -1, "previous": -1, "prior": -1, "this": 0, "current": 0, "the current": 0, "next": 1, "following": 1,
     "the previous": -1, "the last": -1, "the next": 1, "the following": 1, "the prior": -1, "the": 0,
 }  # fmt: skip
 _SHIFT = r"(?:(?:the )?(?:last|previous|prior|current|next|following)|this)"
-_HOLIDAY = "|".join(sorted((re.escape(name) for name in HOLIDAYS if name[0].isascii() and name != "618"), key=len, reverse=True))
+_HOLIDAY = "|".join(
+    sorted(
+        (re.escape(name) for name in HOLIDAYS if name[0].isascii() and name != "618"), key=len, reverse=True
+    )
+)
 _DAY_WORDS = {
     "the day before yesterday": -2, "day before yesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1,
     "the day after tomorrow": 2, "day after tomorrow": 2, "tonight": 0, "last night": -1,
@@ -93,7 +127,7 @@ _PATTERNS: dict[str, str] = {
     "month_year": rf"(?P<month>{_MONTH})(?:,? (?:of |in )?(?P<year>{_YEAR}))?",
     "year": r"(?:(?:the )?year )?(?P<year>(?:19|20)\d\d)(?!\d)",
     "weekday": rf"(?:on |this coming |the coming |coming |upcoming )?(?P<weekday>{_WEEKDAY})",
-    "edge": rf"(?:the )?(?P<edge>end|beginning|start|first day|last day) of (?P<whole>(?:the |this )?(?:week|month|quarter|year)(?![a-z])|.+)",
+    "edge": r"(?:the )?(?P<edge>end|beginning|start|first day|last day) of (?P<whole>(?:the |this )?(?:week|month|quarter|year)(?![a-z])|.+)",
     "to_date": r"(?P<unit>week|month|quarter|year)[- ]to[- ]date|(?P<short>wtd|mtd|qtd|ytd)|(?:so far )?this (?P<so_far>week|month|quarter|year)(?: so far)?",
     "day_of_month": r"(?:the )(?P<day>\d{1,2}(?:st|nd|rd|th))(?: of (?P<which>this|last|next) month)?",
     "nth": rf"(?:the )?(?P<ordinal>{_ORDINAL}|last) (?P<weekday>{_WEEKDAY}) (?:of|in) (?P<month>{_MONTH})(?:,? (?P<year>{_YEAR}))?",
@@ -130,7 +164,11 @@ def _year_of(text: str | None, context: Context) -> tuple[int, bool]:
 
 
 def _atom(
-    found: re.Match[str], build: Callable[[Context], DateSpan | None], clock: Clock, strength: int = 2, lacks: str = ""
+    found: re.Match[str],
+    build: Callable[[Context], DateSpan | None],
+    clock: Clock,
+    strength: int = 2,
+    lacks: str = "",
 ) -> Atom | None:
     if build(Context(clock)) is None:
         return None

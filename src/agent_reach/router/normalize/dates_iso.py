@@ -6,7 +6,7 @@ It refuses to guess: `03/01/2024` without a stated order is an `Atom` marked amb
 from __future__ import annotations
 
 import re
-from datetime import time, timedelta, timezone, tzinfo
+from datetime import UTC, time, timedelta, timezone, tzinfo
 
 from agent_reach.router.normalize.calendar import (
     Atom,
@@ -34,7 +34,13 @@ def numeric_atom(text: str, position: int, clock: Clock) -> Atom | None:
     """The numeric date that begins at `position`, None where none does."""
     if position and (text[position - 1].isascii() and text[position - 1].isdigit()):
         return None
-    for pattern, handler in ((_DAY, _day), (_WEEK, _week), (_COMPACT, _compact), (_LOCAL, _local), (_MONTH, _month)):
+    for pattern, handler in (
+        (_DAY, _day),
+        (_WEEK, _week),
+        (_COMPACT, _compact),
+        (_LOCAL, _local),
+        (_MONTH, _month),
+    ):
         found = pattern.match(text, position)
         if found is not None:
             return handler(found, clock)
@@ -49,13 +55,15 @@ def _zone(text: str | None) -> tzinfo | None:
     if not text:
         return None
     if text in "zZ":
-        return timezone.utc
+        return UTC
     sign = -1 if text[0] == "-" else 1
     digits = text[1:].replace(":", "")
     return timezone(sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:])))
 
 
-def _fixed(found: re.Match[str], span: DateSpan | None, strength: int = 2, ambiguous: bool = False) -> Atom | None:
+def _fixed(
+    found: re.Match[str], span: DateSpan | None, strength: int = 2, ambiguous: bool = False
+) -> Atom | None:
     if span is None:
         return None
     return Atom(found.start(), found.end(), lambda context: span, strength, ambiguous=ambiguous)
@@ -74,7 +82,12 @@ def _day(found: re.Match[str], clock: Clock) -> Atom | None:
     return _fixed(
         found,
         DateSpan(
-            first=exact, last=exact, grain="moment" if at else "day", relative=False, time=at, zone=_zone(found["zone"])
+            first=exact,
+            last=exact,
+            grain="moment" if at else "day",
+            relative=False,
+            time=at,
+            zone=_zone(found["zone"]),
         ),
     )
 

@@ -51,7 +51,19 @@ _UNITS = {
     "季": "quarter", "年": "year", "小时": "hour", "钟头": "hour", "分钟": "minute",
 }  # fmt: skip
 _UNIT = r"(?:天|日|周|星期|礼拜|月|季度|季|年|小时|钟头|分钟)"
-_YEAR_SHIFTS = {"大前": -3, "前": -2, "去": -1, "上": -1, "今": 0, "本": 0, "这": 0, "明": 1, "下": 1, "来": 1, "后": 2}
+_YEAR_SHIFTS = {
+    "大前": -3,
+    "前": -2,
+    "去": -1,
+    "上": -1,
+    "今": 0,
+    "本": 0,
+    "这": 0,
+    "明": 1,
+    "下": 1,
+    "来": 1,
+    "后": 2,
+}
 _SHIFTS = {"上上": -2, "上": -1, "本": 0, "这": 0, "下": 1, "下下": 2}
 _WEEKDAYS = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6}
 _DAY_WORDS = {
@@ -60,7 +72,11 @@ _DAY_WORDS = {
     "后天": 2, "后晚": 2, "大后天": 3,
 }  # fmt: skip
 _HOLIDAY = "|".join(
-    sorted((re.escape(name) for name in HOLIDAYS if not name[0].isascii() or name == "618"), key=len, reverse=True)
+    sorted(
+        (re.escape(name) for name in HOLIDAYS if not name[0].isascii() or name == "618"),
+        key=len,
+        reverse=True,
+    )
 )
 
 _IN_YEAR = re.compile(
@@ -75,7 +91,9 @@ _IN_YEAR = re.compile(
     rf"|(?P<holiday>{_HOLIDAY})(?:当天|当日)?"
     r")"
 )
-_WHOLE_YEAR = re.compile(rf"(?P<year>{_YEAR})(?:年?(?P<edge>初|底|末)|的?(?P<edge_day>第一天|最后一天)|全年|整年|一整年)?")
+_WHOLE_YEAR = re.compile(
+    rf"(?P<year>{_YEAR})(?:年?(?P<edge>初|底|末)|的?(?P<edge_day>第一天|最后一天)|全年|整年|一整年)?"
+)
 _BARE_EDGE = re.compile(r"(?P<unit>年|月|周)(?P<edge>初|底|末)")
 _MONTH = re.compile(
     rf"(?P<shift>{_MONTH_SHIFT})的?(?:(?P<day>{NUMBER})[日号]|(?P<third>[上中下])旬|(?:月)?(?P<edge>初|底|末|第一天|最后一天))?"
@@ -99,8 +117,10 @@ _NOW = re.compile(r"现在|目前|此刻|当前|如今|现今")
 
 def chinese_atom(text: str, position: int, clock: Clock) -> Atom | None:
     """The longest Chinese date expression that begins at `position`, None where none does."""
-    if position and text[position] in "零〇一二两俩三四五六七八九十百" and text[position - 1] in (
-        "零〇一二两俩三四五六七八九十百千万第"
+    if (
+        position
+        and text[position] in "零〇一二两俩三四五六七八九十百"
+        and text[position - 1] in ("零〇一二两俩三四五六七八九十百千万第")
     ):
         return None
     best: Atom | None = None
@@ -142,7 +162,9 @@ def _third(span: DateSpan | None, word: str) -> DateSpan | None:
         return None
     first = {"上": 1, "中": 11, "下": 21}[word]
     last = {"上": 10, "中": 20, "下": span.last.day}[word]
-    return replace(span, first=span.first.replace(day=first), last=span.first.replace(day=last), grain="range")
+    return replace(
+        span, first=span.first.replace(day=first), last=span.first.replace(day=last), grain="range"
+    )
 
 
 def _in_year(found: re.Match[str], clock: Clock) -> Atom | None:
@@ -158,7 +180,11 @@ def _in_year(found: re.Match[str], clock: Clock) -> Atom | None:
 
     if build(Context(clock)) is None:
         return None
-    whole_month = parts["month"] and not parts["month_first"] and not (parts["day"] or parts["third"] or parts["month_edge"])
+    whole_month = (
+        parts["month"]
+        and not parts["month_first"]
+        and not (parts["day"] or parts["third"] or parts["month_edge"])
+    )
     strength = 2 if parts["year"] else 0 if whole_month or parts["holiday"] else 1
     if parts["week"] and not parts["year"]:
         strength = 0
@@ -196,12 +222,16 @@ def _part_of_year(parts: dict[str, str | None], year: int, relative: bool) -> Da
         return _edged(whole, parts["month_edge"])
     quarter = parts["quarter"] or parts["q"]
     if quarter:
-        return _edged(quarter_span(year, whole_number(quarter) or 0, relative=relative), parts["quarter_edge"])
+        return _edged(
+            quarter_span(year, whole_number(quarter) or 0, relative=relative), parts["quarter_edge"]
+        )
     if parts["first_quarters"]:
         last = 9 if parts["first_quarters"] in "三3" else 6
         return months_span(year, 1, last, "range", relative=relative)
     if parts["half"]:
-        return _edged(half_span(year, 1 if parts["half"] == "上" else 2, relative=relative), parts["half_edge"])
+        return _edged(
+            half_span(year, 1 if parts["half"] == "上" else 2, relative=relative), parts["half_edge"]
+        )
     if parts["week"]:
         return iso_week(year, whole_number(parts["week"]) or 0, relative=relative)
     found = holiday(parts["holiday"] or "", year)
@@ -211,7 +241,11 @@ def _part_of_year(parts: dict[str, str | None], year: int, relative: bool) -> Da
 def _whole_year(found: re.Match[str], clock: Clock) -> Atom | None:
     def build(context: Context) -> DateSpan | None:
         known = _year_of(found["year"], context)
-        return _edged(year_span(known[0], relative=known[1]), found["edge"] or found["edge_day"]) if known else None
+        return (
+            _edged(year_span(known[0], relative=known[1]), found["edge"] or found["edge_day"])
+            if known
+            else None
+        )
 
     return Atom(found.start(), found.end(), build) if build(Context(clock)) else None
 

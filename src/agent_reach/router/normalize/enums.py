@@ -40,7 +40,11 @@ def match_listed(
     text = value if isinstance(value, str) else str(value)
     for fold in (_loose, _plain):
         key = fold(text)
-        hits = [item for item in listed if item is not None and not isinstance(item, bool) and fold(str(item)) == key]
+        hits = [
+            item
+            for item in listed
+            if item is not None and not isinstance(item, bool) and fold(str(item)) == key
+        ]
         if hits and key:
             return hits, "enum_form"
     aliases = _aliases(listed, schema, hint)
@@ -69,9 +73,9 @@ def _aliases(
         for legal, names in hint.values.items():
             found.extend((item, tuple(names)) for item in listed if str(item) == str(legal))
     for key in ("enumNames", "x-enumNames", "x-enum-varnames", "x-enum-descriptions"):
-        names = schema.get(key)
-        if isinstance(names, list) and len(names) == len(listed):
-            found.extend((item, (str(name),)) for item, name in zip(listed, names, strict=True))
+        titles = schema.get(key)
+        if isinstance(titles, list) and len(titles) == len(listed):
+            found.extend((item, (str(title),)) for item, title in zip(listed, titles, strict=True))
     for key in ("oneOf", "anyOf"):
         for branch in schema.get(key) or ():
             if isinstance(branch, Mapping) and "const" in branch and isinstance(branch.get("title"), str):

@@ -43,7 +43,9 @@ class Evidence:
     certain: bool
 
 
-def evidence_for(state: NormalizeState, name: str, schema: Mapping[str, Any], wanted: Mapping[str, Any]) -> Evidence | None:
+def evidence_for(
+    state: NormalizeState, name: str, schema: Mapping[str, Any], wanted: Mapping[str, Any]
+) -> Evidence | None:
     """The best evidence for one parameter; `wanted` are all parameters that still lack a value (name -> schema).
 
     Only the latest message of the user that holds such evidence counts. Two different values are no evidence.
@@ -82,11 +84,13 @@ def _listed(
     """The one listed value, or noted word for it, that the user said."""
     hint = state.hint(join_pointer("", name))
     listed = listed_values(schema)
-    words: dict[str, Any] = {str(value): value for value in listed if isinstance(value, str) and len(value) > 1}
+    words: dict[str, Any] = {
+        str(value): value for value in listed if isinstance(value, str) and len(value) > 1
+    }
     for legal, names in (hint.values if hint else {}).items():
         if not listed or legal in listed:
             words[legal] = legal
-            words.update({word: legal for word in names})
+            words.update(dict.fromkeys(names, legal))
     if not words:
         return None
     for utterance in state.conversation.by_user():
@@ -94,7 +98,8 @@ def _listed(
         values = {repr(value) for value, _ in hits}
         if len(values) == 1:
             shared = any(
-                other != name and set(map(str, listed)) & set(map(str, listed_values(_string_branch(state, part))))
+                other != name
+                and set(map(str, listed)) & set(map(str, listed_values(_string_branch(state, part))))
                 for other, part in wanted.items()
             )
             return _found(name, hits[0][0], "enum_alias", utterance, hits[0][1], not shared)
@@ -180,7 +185,8 @@ def _identified(
     if shape is None:
         return None
     rivals = any(
-        other != name and (other_shape := _shape_of(state, other, _string_branch(state, part))) is not None
+        other != name
+        and (other_shape := _shape_of(state, other, _string_branch(state, part))) is not None
         and other_shape.pattern == shape.pattern
         for other, part in wanted.items()
     )
@@ -201,7 +207,11 @@ def _identified(
 def _shape_of(state: NormalizeState, name: str, schema: Mapping[str, Any]) -> re.Pattern[str] | None:
     """A pattern that only ids have: letters and digits both, or at least five digits."""
     pattern = schema.get("pattern")
-    if isinstance(pattern, str) and re.search(r"[A-Za-z]{2,}[-_]|\\d\{[4-9]", pattern) and not listed_values(schema):
+    if (
+        isinstance(pattern, str)
+        and re.search(r"[A-Za-z]{2,}[-_]|\\d\{[4-9]", pattern)
+        and not listed_values(schema)
+    ):
         try:
             return re.compile(pattern.removeprefix("^").removesuffix("$"))
         except re.error:
@@ -210,7 +220,9 @@ def _shape_of(state: NormalizeState, name: str, schema: Mapping[str, Any]) -> re
     examples = [hint.example if hint else None, schema.get("example"), *(schema.get("examples") or [])]
     examples += re.findall(r"\b[A-Z]{2,}[-_]?\d{2,}\b", str(schema.get("description") or ""))
     for example in examples:
-        if isinstance(example, str) and re.fullmatch(r"[A-Za-z]+[-_][A-Za-z0-9\-_]*\d+|[A-Za-z]{2,}\d{2,}", example):
+        if isinstance(example, str) and re.fullmatch(
+            r"[A-Za-z]+[-_][A-Za-z0-9\-_]*\d+|[A-Za-z]{2,}\d{2,}", example
+        ):
             letters = re.match(r"[A-Za-z]+[-_]?", example)
             if letters is not None:
                 return re.compile(re.escape(letters[0]) + r"[A-Za-z0-9\-_]+")
@@ -240,10 +252,18 @@ def _counted(
         ]
         if not hits:
             continue
-        readings = [read_number((hit["number"] + hit["unit"]).strip(), name, schema) or read_number(hit["number"], name, schema) for hit in hits]
+        readings = [
+            read_number((hit["number"] + hit["unit"]).strip(), name, schema)
+            or read_number(hit["number"], name, schema)
+            for hit in hits
+        ]
         if len(readings) != 1 or readings[0] is None or readings[0].value is None:
             return None
         value = readings[0].value
         number: int | float = int(value) if value.denominator == 1 else float(value)
-        return _found(name, number, readings[0].rule, utterance, hits[0].span("number"), False) if state.fits(schema, number) else None
+        return (
+            _found(name, number, readings[0].rule, utterance, hits[0].span("number"), False)
+            if state.fits(schema, number)
+            else None
+        )
     return None

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-_SAME = {"’": "'", "‘": "'", "\u3000": " ", "\t": " ", "\n": " ", "\xa0": " ", "−": "-", "－": "-", "〜": "~", "～": "~"}
+_SAME = {
+    "’": "'",
+    "‘": "'",
+    "\u3000": " ",
+    "\t": " ",
+    "\n": " ",
+    "\xa0": " ",
+    "−": "-",
+    "－": "-",
+    "〜": "~",
+    "～": "~",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +58,9 @@ def fold_for_dates(original: str) -> FoldedText:
         index
         for index, character in enumerate(characters)
         if character != " "
-        or not (is_han(characters[index - 1]) or (index + 1 < len(characters) and is_han(characters[index + 1])))
+        or not (
+            is_han(characters[index - 1]) or (index + 1 < len(characters) and is_han(characters[index + 1]))
+        )
     ]
     return FoldedText(
         "".join(characters[index] for index in kept), (*(offsets[index] for index in kept), len(original))

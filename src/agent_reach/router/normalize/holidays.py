@@ -142,7 +142,9 @@ _DAYS: dict[str, Callable[[int], date | None]] = {
     "复活节|easter sunday|easter": _easter(0),
     "耶稣受难日|good friday": _easter(-2),
     "easter monday": _easter(1),
-    "春节|大年初一|正月初一|农历新年|农历春节|中国新年|chinese new year|lunar new year|spring festival": _listed(0),
+    "春节|大年初一|正月初一|农历新年|农历春节|中国新年|chinese new year|lunar new year|spring festival": _listed(
+        0
+    ),
     "除夕夜|除夕|大年三十|chinese new year's eve|lunar new year's eve": _listed(0, -1),
     "元宵节|元宵|正月十五|lantern festival": _listed(1),
     "端午节|端午|dragon boat festival": _listed(2),

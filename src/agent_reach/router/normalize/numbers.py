@@ -18,7 +18,7 @@ from agent_reach.router.normalize.units import COUNT_WORDS, mentions_word, state
 _PLAIN = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?|[+-]?\.\d+")
 _SCALED = re.compile(
     rf"(?P<sign>[+-]?)(?P<before>[$€£¥￥]|us\$|hk\$|rmb|usd|eur)?\s?"
-    rf"(?:(?P<digits>(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?)\s?(?P<scale>百万|千万|百亿|十万|亿|万|千|百|k|m|bn|b|w|thousand|million|billion)?(?![a-z0-9]*\d)"
+    rf"(?:(?P<digits>(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?)\s?(?P<scale>百万|千万|百亿|十万|亿|万|千|百|k|m|bn|b|w|thousand|million|billion)?(?![a-z0-9]*\d)(?:(?<![a-z])|(?![a-z]))"
     rf"|(?P<chinese>{CHINESE_NUMERAL}+(?:点[零〇一二三四五六七八九]+)?))"
     r"\s?(?P<unit>%|％|[a-z°²$/]+(?: [a-z]+)?|[\u4e00-\u9fff¥￥$℃℉]{1,4})?"
 )
@@ -135,7 +135,9 @@ def _percent(value: Fraction, name: str, schema: Mapping[str, Any]) -> NumberRea
     high = schema.get("maximum")
     if isinstance(high, (int, float)) and high <= 1:
         return NumberReading(value / 100, "number_unit")
-    if re.search(r"percent|%|百分|pct", text, re.I) and not re.search(r"0\.\d|fraction|decimal|小数|0-1|0到1", text, re.I):
+    if re.search(r"percent|%|百分|pct", text, re.I) and not re.search(
+        r"0\.\d|fraction|decimal|小数|0-1|0到1", text, re.I
+    ):
         return NumberReading(value, "number_unit")
     if re.search(r"fraction|decimal|小数|between 0 and 1|0-1|0到1|0\.\d", text, re.I):
         return NumberReading(value / 100, "number_unit")

@@ -65,7 +65,11 @@ _ENGLISH_SMALL = {
 }  # fmt: skip
 _ENGLISH_LARGE = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 
-ENGLISH_COUNT = "(?:" + "|".join(sorted(_ENGLISH_SMALL, key=len, reverse=True)) + ")(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?"
+ENGLISH_COUNT = (
+    "(?:"
+    + "|".join(sorted(_ENGLISH_SMALL, key=len, reverse=True))
+    + ")(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?"
+)
 
 
 def english_number(text: str) -> int | None:

@@ -16,7 +16,9 @@ from agent_reach.router.normalize.relaxed_json import ParseTrouble, relaxed_json
 from agent_reach.router.normalize.state import NormalizeState
 
 _FENCE = re.compile(r"^\s*```[\w+-]*[ \t]*\r?\n?(?P<body>.*?)\r?\n?\s*```\s*$", re.S)
-_CONTROL = re.compile(r"(?:<\|[^|<>]*\|>|</?(?:tool_call|function_call|arguments|parameters|s)>|\[/?TOOL_CALLS?\]|;|\s)+")
+_CONTROL = re.compile(
+    r"(?:<\|[^|<>]*\|>|</?(?:tool_call|function_call|arguments|parameters|s)>|\[/?TOOL_CALLS?\]|;|\s)+"
+)
 _CALL = re.compile(r"^\s*(?P<name>[A-Za-z_][\w.\-/]*)\s*\((?P<body>.*)\)\s*;?\s*$", re.S)
 _ADVICE = "the arguments were cut off: send less, or in smaller calls"
 _MAX_TEXTS = 5
@@ -42,7 +44,12 @@ def parse_arguments(state: NormalizeState, raw: Any, *, finish_reason: str = "")
             message = f"{trouble.message}; {_ADVICE}" if trouble.code == "truncated" else trouble.message
             state.problem(trouble.code, "", message, actual=raw)
             return None
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], Mapping) and state.on("single_item_list"):
+    if (
+        isinstance(value, list)
+        and len(value) == 1
+        and isinstance(value[0], Mapping)
+        and state.on("single_item_list")
+    ):
         state.change("single_item_list", "", value, value[0])
         value = value[0]
     if value is None and state.on("blank_arguments"):
@@ -51,7 +58,11 @@ def parse_arguments(state: NormalizeState, raw: Any, *, finish_reason: str = "")
     if isinstance(value, Mapping):
         return dict(value)
     state.problem(
-        "wrong_shape", "", f"arguments are {type(value).__name__}, not an object", expected="object", actual=value
+        "wrong_shape",
+        "",
+        f"arguments are {type(value).__name__}, not an object",
+        expected="object",
+        actual=value,
     )
     return None
 
@@ -103,11 +114,15 @@ def _almost_json(state: NormalizeState, text: str, stripped: str, pointer: str) 
     rest = body[end:].strip()
     if rest and not _CONTROL.fullmatch(rest):
         if not start and not re.fullmatch(r"[^{}\[\]]*", rest):
-            raise ParseTrouble("unparsable", f"more text follows the arguments at character {start + end}", start + end)
+            raise ParseTrouble(
+                "unparsable", f"more text follows the arguments at character {start + end}", start + end
+            )
         if re.search(r"[{}\[\]]", rest):
             raise ParseTrouble("unparsable", "several values stand in one text", start + end)
         if not state.on("surrounding_text"):
-            raise ParseTrouble("unparsable", f"more text follows the arguments at character {start + end}", start + end)
+            raise ParseTrouble(
+                "unparsable", f"more text follows the arguments at character {start + end}", start + end
+            )
     if start or rest:
         state.change("surrounding_text", pointer, text, body[:end])
     if not _is_strict(body[:end]):
@@ -140,16 +155,20 @@ def _call_arguments(state: NormalizeState, text: str, pointer: str) -> dict[str,
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
     try:
-        made = json.loads(json.dumps(made))
+        plain: dict[str, Any] = json.loads(json.dumps(made))
     except (TypeError, ValueError):
         return None
-    state.change("call_text", pointer, text, made)
-    return made
+    state.change("call_text", pointer, text, plain)
+    return plain
 
 
 def _by_guess(state: NormalizeState, text: str, body: str, trouble: ParseTrouble, pointer: str) -> Any:
     """Repairs that may lose something: never for a tool that may write, never inside an unfinished string."""
-    refuse = trouble.code not in ("truncated", "unparsable") or "escape" in trouble.message or "surrogate" in trouble.message
+    refuse = (
+        trouble.code not in ("truncated", "unparsable")
+        or "escape" in trouble.message
+        or "surrogate" in trouble.message
+    )
     if refuse or not state.tool.is_read_only or "deeply" in trouble.message:
         raise trouble
     if trouble.code == "truncated":

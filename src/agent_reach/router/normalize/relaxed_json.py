@@ -32,10 +32,17 @@ class ParseTrouble(Exception):
 def strict_json(text: str) -> Any:
     """Standard JSON with exact integers; NaN, repeated names with different values and lone surrogates are refused."""
     try:
-        value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_pairs)
+        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_pairs)
     except RecursionError as error:
         raise ParseTrouble("unparsable", "nested too deeply", 0) from error
     _refuse_lone_surrogates(text, value)
+    return value
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if value in (float("inf"), float("-inf")):
+        raise ParseTrouble("unparsable", f"{digits[:20]} is too large for a number", 0)
     return value
 
 
@@ -59,7 +66,9 @@ def _refuse_lone_surrogates(text: str, value: Any) -> None:
         found = re.search(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}|[\ud800-\udfff]", text)
         position = found.start() if found else 0
         raise ParseTrouble(
-            "unparsable", f"half a surrogate pair at character {position}: send the character itself", position
+            "unparsable",
+            f"half a surrogate pair at character {position}: send the character itself",
+            position,
         )
 
 
@@ -116,18 +125,26 @@ class _Reader:
         if word is not None and word[0] in _CONSTANTS:
             self.position = word.end()
             return _CONSTANTS[word[0]]
-        if word is not None and word.end() == len(self.text) and any(k.startswith(word[0]) for k in _CONSTANTS):
+        if (
+            word is not None
+            and word.end() == len(self.text)
+            and any(k.startswith(word[0]) for k in _CONSTANTS)
+        ):
             raise ParseTrouble("truncated", "the arguments end in the middle", len(self.text))
-        raise ParseTrouble("unparsable", f"{self.text[self.position : self.position + 12]!r} is no value", self.position)
+        raise ParseTrouble(
+            "unparsable", f"{self.text[self.position : self.position + 12]!r} is no value", self.position
+        )
 
     def number(self, found: re.Match[str]) -> int | float:
         end = found.end()
         following = self.text[end : end + 1]
         if following and (following.isalnum() or following in "._"):
-            raise ParseTrouble("unparsable", f"{self.text[found.start() : end + 6]!r} is no number", found.start())
+            raise ParseTrouble(
+                "unparsable", f"{self.text[found.start() : end + 6]!r} is no number", found.start()
+            )
         self.position = end
         digits = found[0].replace("_", "")
-        return int(digits) if re.fullmatch(r"[+-]?\d+", digits) else float(digits)
+        return int(digits) if re.fullmatch(r"[+-]?\d+", digits) else _finite(digits)
 
     def string(self) -> str:
         opening = self.text[self.position]
@@ -188,7 +205,9 @@ class _Reader:
         if character in ",，":
             self.position += 1
         elif character != closing:
-            raise ParseTrouble("unparsable", f"expected a comma or {closing!r} at character {self.position}", self.position)
+            raise ParseTrouble(
+                "unparsable", f"expected a comma or {closing!r} at character {self.position}", self.position
+            )
 
     def mapping(self, depth: int) -> dict[str, Any]:
         self.position += 1
@@ -201,12 +220,16 @@ class _Reader:
             key = self.key()
             self.blank()
             if self.peek() not in ":：":
-                raise ParseTrouble("unparsable", f"expected a colon at character {self.position}", self.position)
+                raise ParseTrouble(
+                    "unparsable", f"expected a colon at character {self.position}", self.position
+                )
             self.position += 1
             self.blank()
             value = self.value(depth + 1)
             if key in made and made[key] != value:
-                raise ParseTrouble("ambiguous", f"{key!r} is given twice with different values", self.position)
+                raise ParseTrouble(
+                    "ambiguous", f"{key!r} is given twice with different values", self.position
+                )
             made[key] = value
             self.comma("}")
 

@@ -48,7 +48,9 @@ def to_list(
     return [value]
 
 
-def _from_words(state: NormalizeState, schema: Mapping[str, Any], value: str, pointer: str) -> list[Any] | None:
+def _from_words(
+    state: NormalizeState, schema: Mapping[str, Any], value: str, pointer: str
+) -> list[Any] | None:
     item = state.resolve(schema.get("items"))
     types = parameter_types(item, state.root) if item else frozenset()
     if types and not types & {"string", "integer", "number"}:
@@ -57,11 +59,17 @@ def _from_words(state: NormalizeState, schema: Mapping[str, Any], value: str, po
         return None
     parts = [part for part in _SEPARATOR.split(value.strip()) if part]
     if len(parts) > 1:
-        if all(_certainly_item(state, item, types, part, pointer) for part in parts) and state.on("list_text"):
+        if all(_certainly_item(state, item, types, part, pointer) for part in parts) and state.on(
+            "list_text"
+        ):
             state.change("list_text", pointer, value, parts)
             return list(parts)
         state.problem(
-            "ambiguous", pointer, f"{value!r} may be one item or {len(parts)}: send a list", expected="array", actual=value
+            "ambiguous",
+            pointer,
+            f"{value!r} may be one item or {len(parts)}: send a list",
+            expected="array",
+            actual=value,
         )
         return None
     if not parts or not state.on("list_of_one"):

@@ -61,10 +61,14 @@ class NormalizeState:
             after = None
             text = text or "left out"
         self.changes.append(
-            ArgumentChange(rule=rule, pointer=pointer, before=before, after=after, source=source, span=span, text=text)
+            ArgumentChange(
+                rule=rule, pointer=pointer, before=before, after=after, source=source, span=span, text=text
+            )
         )
 
-    def problem(self, code: str, pointer: str, message: str, *, expected: Any = None, actual: Any = None) -> None:
+    def problem(
+        self, code: str, pointer: str, message: str, *, expected: Any = None, actual: Any = None
+    ) -> None:
         """Record one problem that a person or the model has to solve."""
         self.problems.append(
             ArgumentProblem(code=code, pointer=pointer, message=message, expected=expected, actual=actual)
@@ -73,7 +77,9 @@ class NormalizeState:
     def finding(self, code: str, pointer: str, en: str, zh: str) -> None:
         """Record something worth knowing that stops nothing."""
         self.findings.append(
-            Finding(code=code, severity="warning", message=Message(en, zh), subject=self.tool.key, pointer=pointer)
+            Finding(
+                code=code, severity="warning", message=Message(en, zh), subject=self.tool.key, pointer=pointer
+            )
         )
 
     @property

@@ -68,13 +68,17 @@ def _chinese(found: re.Match[str]) -> TimeOfDay | None:
             return None
         minute_text = found["minute"]
         said = (whole_number(minute_text) or 0) if minute_text else 0
-        minute = 30 if found["half"] else 15 * (whole_number(found["quarter"]) or 0) if found["quarter"] else said
+        minute = (
+            30 if found["half"] else 15 * (whole_number(found["quarter"]) or 0) if found["quarter"] else said
+        )
         hour, second = read, 0
     part = found["part"]
     if part is None and not found["clock"] and 0 < hour <= 12:
         return TimeOfDay(found.start(), found.end(), None)
     placed = _hour_in_part(hour, part)
-    return TimeOfDay(found.start(), found.end(), _exact(placed, minute, second) if placed is not None else None)
+    return TimeOfDay(
+        found.start(), found.end(), _exact(placed, minute, second) if placed is not None else None
+    )
 
 
 def _hour_in_part(hour: int, part: str | None) -> int | None:

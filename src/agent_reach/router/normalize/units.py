@@ -72,9 +72,71 @@ UNITS: dict[str, Unit] = _table(
 )
 
 COUNT_WORDS = frozenset(
-    "个 件 位 名 人 台 辆 张 本 份 次 条 项 只 箱 包 瓶 套 双 杯 间 家 遍 篇 页 盒 块钱 支 枚 颗 把 楼 层 倍 "
-    "item items piece pieces pcs pc unit units people person persons time times copy copies row rows result results "
-    "page pages ticket tickets guest guests night nights room rooms".split()
+    [
+        "个",
+        "件",
+        "位",
+        "名",
+        "人",
+        "台",
+        "辆",
+        "张",
+        "本",
+        "份",
+        "次",
+        "条",
+        "项",
+        "只",
+        "箱",
+        "包",
+        "瓶",
+        "套",
+        "双",
+        "杯",
+        "间",
+        "家",
+        "遍",
+        "篇",
+        "页",
+        "盒",
+        "块钱",
+        "支",
+        "枚",
+        "颗",
+        "把",
+        "楼",
+        "层",
+        "倍",
+        "item",
+        "items",
+        "piece",
+        "pieces",
+        "pcs",
+        "pc",
+        "unit",
+        "units",
+        "people",
+        "person",
+        "persons",
+        "time",
+        "times",
+        "copy",
+        "copies",
+        "row",
+        "rows",
+        "result",
+        "results",
+        "page",
+        "pages",
+        "ticket",
+        "tickets",
+        "guest",
+        "guests",
+        "night",
+        "nights",
+        "room",
+        "rooms",
+    ]
 )
 
 
@@ -102,7 +164,10 @@ def states_money(name: str, description: str) -> frozenset[str]:
     """The currencies a parameter mentions."""
     dimensions = set()
     for word in [*split_identifier(name), *re.findall(r"[A-Za-z]+|[$€£¥￥]|[\u4e00-\u9fff]+", description)]:
-        for candidate in (word, *(unit for unit in UNITS if not unit.isascii() and len(unit) > 1 and unit in word)):
+        for candidate in (
+            word,
+            *(unit for unit in UNITS if not unit.isascii() and len(unit) > 1 and unit in word),
+        ):
             unit = unit_of(candidate)
             if unit is not None and unit.dimension.startswith("money_"):
                 dimensions.add(unit.dimension)
@@ -113,4 +178,6 @@ def mentions_word(name: str, description: str, word: str) -> bool:
     """Whether the name or the description holds the word, singular or plural."""
     stem = word.casefold().removesuffix("s")
     words = {*split_identifier(name), *re.findall(r"[a-z]+", description.casefold())}
-    return any(known.removesuffix("s") == stem for known in words) or (not word.isascii() and word in description)
+    return any(known.removesuffix("s") == stem for known in words) or (
+        not word.isascii() and word in description
+    )

@@ -15,8 +15,29 @@ from agent_reach.router.normalize.relaxed_json import ParseTrouble
 from agent_reach.router.normalize.state import NormalizeState
 
 _WRAPPERS = frozenset(
-    "arguments args argument input inputs params parameters param kwargs payload properties body data request "
-    "tool_input toolinput function_args tool_args tool_arguments json query_params".split()
+    [
+        "arguments",
+        "args",
+        "argument",
+        "input",
+        "inputs",
+        "params",
+        "parameters",
+        "param",
+        "kwargs",
+        "payload",
+        "properties",
+        "body",
+        "data",
+        "request",
+        "tool_input",
+        "toolinput",
+        "function_args",
+        "tool_args",
+        "tool_arguments",
+        "json",
+        "query_params",
+    ]
 )
 _NAME_KEYS = frozenset({"name", "tool", "tool_name", "function", "function_name", "action"})
 _INNER_KEYS = ("arguments", "parameters", "args", "input", "action_input", "params", "kwargs", "tool_input")
@@ -57,14 +78,19 @@ def _wrapper_key(state: NormalizeState, arguments: dict[str, Any], known: frozen
         folded = plain_name(key)
         own_names = {plain_name(state.tool.name), plain_name(state.tool.key)}
         own_names.add(plain_name(state.tool.name.rsplit(".", 1)[-1]))
-        is_wrapper = folded in {plain_name(name) for name in _WRAPPERS} or folded in own_names or key == "function"
+        is_wrapper = (
+            folded in {plain_name(name) for name in _WRAPPERS} or folded in own_names or key == "function"
+        )
         return key if key not in known and is_wrapper else None
     if len(arguments) == 2 and not known & arguments.keys():
         inner = next((key for key in _INNER_KEYS if key in arguments), None)
         name = next((key for key in arguments if key in _NAME_KEYS), None)
         if inner is not None and name is not None and inner != name:
             said = arguments[name]
-            if isinstance(said, str) and plain_name(said) in (plain_name(state.tool.name), plain_name(state.tool.key)):
+            if isinstance(said, str) and plain_name(said) in (
+                plain_name(state.tool.name),
+                plain_name(state.tool.key),
+            ):
                 return inner
     return None
 
