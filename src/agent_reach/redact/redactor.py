@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -79,10 +79,11 @@ _PERSONAL_PATTERNS: tuple[re.Pattern[str], ...] = (
     re.compile(r"(?<![\w+])(?P<secret>\+\d{1,3}[ -]?(?:\d[ -]?){7,12}\d)(?!\d)"),
     re.compile(r"(?<!\d)(?P<secret>(?:\d[ -]?){13,18}\d)(?!\d)"),
 )
-_HINT = re.compile(
-    r"(?i)-----BEGIN|bearer|basic|token|eyJ|[spr]k[-_]|gh[pousr]_|github_pat|glpat|xox[abeoprs]-|AKIA|ASIA|LTAI|AIza|hf_|npm_|pypi-"
-    r"|://|key|passw|pwd|secret|密码|密钥"
-)
+_HINTS = (
+    "-----begin", "bearer", "basic", "token", "eyj", "sk-", "pk-", "rk-", "sk_", "pk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_",
+    "ghr_", "github_pat", "glpat", "xox", "akia", "asia", "ltai", "aiza", "hf_", "npm_", "pypi-", "://", "key", "pass", "pwd",
+    "secret", "credential", "auth", "cookie", "jwt", "otp", "密码", "口令", "密钥", "令牌",
+)  # fmt: skip
 _PLACEHOLDER = re.compile(r"\[redacted:[0-9a-f]{8}\]")
 
 
@@ -103,6 +104,12 @@ def is_secret_name(name: str) -> bool:
         for phrase in _SECRET_PHRASES
         for start in range(len(words) - len(phrase) + 1)
     )
+
+
+def _has_hint(text: str) -> bool:
+    """A cheap look that every secret name and form passes; most texts do not, and need no further look."""
+    lower = text.lower()
+    return any(hint in lower for hint in _HINTS)
 
 
 class Redactor:
@@ -131,6 +138,7 @@ class Redactor:
         own = tuple(re.compile(pattern) for pattern in patterns)
         self._patterns = own + (_PERSONAL_PATTERNS if personal else ())
         literals = sorted({text for text in known if len(text) >= 6}, key=len, reverse=True)
+        self._always = bool(self._keys or self._patterns or literals)
         self._known = re.compile("|".join(map(re.escape, literals))) if literals else None
 
     @classmethod
@@ -154,12 +162,20 @@ class Redactor:
             return text
         if self._known is not None:
             text = self._known.sub(lambda match: self.placeholder(match.group()), text)
-        if _HINT.search(text) is not None:
+        if _has_hint(text):
             for pattern in _VALUE_PATTERNS:
                 text = pattern.sub(self._mask, text)
         for pattern in self._patterns:
             text = pattern.sub(self._mask, text)
         return text
+
+    def json_text(self, value: Any, dump: Callable[[Any], str]) -> str:
+        """A JSON value written by `dump`, masked. One look at the whole text spares most values the walk through their parts;
+        only values that may hold a secret are masked and written again."""
+        text = dump(value)
+        if not self._enabled or (not self._always and not _has_hint(text)):
+            return text
+        return dump(self.value(value))
 
     def value(self, value: Any, *, key: str = "") -> Any:
         """A JSON value with secrets masked at every depth, by key name and by form. Iterative at the top, so that a deep

@@ -60,7 +60,7 @@ def rows_of(trace: Trace, redactor: Redactor) -> TraceRows:
     steps = []
     calls: dict[int, list[tuple[Any, ...]]] = {}
     for step in trace.steps:
-        steps.append((step.index, _dump(redactor.value(to_json(step)))))
+        steps.append((step.index, redactor.json_text(to_json(step), _dump)))
         for position, call in enumerate(step.calls):
             outcome = call.outcome
             tool = call.tool or call.name
@@ -92,7 +92,7 @@ def rows_of(trace: Trace, redactor: Redactor) -> TraceRows:
         trace.model,
         trace.source,
         str(trace.metadata.get("cause", "")),
-        _dump(redactor.value(head)),
+        redactor.json_text(head, _dump),
     )
     return TraceRows(header=header, steps=tuple(steps), calls=calls)
 
