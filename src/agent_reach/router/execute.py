@@ -238,14 +238,13 @@ class Executor:
         server = self._server(tool.server)
         server.budget.earn()
         while True:
-            blocked = self._blocked(state, server, tool, arguments)
-            outcome = blocked or await self._once(server, tool, arguments, deadline, call_id)
+            blocked = self._blocked(state, server, tool, arguments, first=not tries)
+            whole = blocked or await self._once(server, tool, arguments, deadline, call_id)
             if blocked is None:
-                state.guard.record(tool.key, arguments, outcome)
                 state.failures[tool.key] = (
-                    state.failures.get(tool.key, 0) + 1 if counts_as_failure(outcome) else 0
+                    state.failures.get(tool.key, 0) + 1 if counts_as_failure(whole) else 0
                 )
-            outcome = cap_result(outcome, self.policy.max_result_bytes, self.results)
+            outcome = cap_result(whole, self.policy.max_result_bytes, self.results)
             first = first or outcome
             tries.append(_try_of(tool, outcome, waited, self.clock()))
             delay = (
@@ -253,8 +252,11 @@ class Executor:
             )
             if delay is None:
                 break
+            # Rounds are counted per call, not per try: waiting out a rate limit is no loop.
             await self.sleep(delay)
             waited, waited_in_all = delay, waited_in_all + delay
+        if blocked is None:
+            state.guard.record(tool.key, arguments, whole)
         final = replace(outcome, attempts=len(tries))
         return ExecutionRecord(
             tool=tool, arguments=arguments, outcome=final, first_outcome=first, before_switch=final, tries=tuple(tries),
@@ -274,10 +276,10 @@ class Executor:
         return delay if server.budget.spend() else None
 
     def _blocked(
-        self, state: RequestState, server: _Server, tool: Tool, arguments: Mapping[str, Any]
+        self, state: RequestState, server: _Server, tool: Tool, arguments: Mapping[str, Any], *, first: bool
     ) -> CallOutcome | None:
         """A refusal before sending: the same round too often, or a server that cannot be reached."""
-        if state.guard.blocks(tool.key, arguments):
+        if first and state.guard.blocks(tool.key, arguments):
             rounds = state.guard.rounds(tool.key, arguments)
             message = Message(
                 f"{tool.key} was called {rounds} times with the same arguments and the same result: "
