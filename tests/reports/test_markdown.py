@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.reports.sample import metric, sample_report
+from tests.reports.sample import sample_report
 from tests.reports.test_html import HOSTILE, _hostile_report
 
+from agent_reach.records.gate import Flip, GateResult, MetricMovement, RunChange, ToolMovement
 from agent_reach.records.message import Language, Message
-from agent_reach.records.score import Metric
-from agent_reach.reports.markdown import GATE_MARK, REPORT_MARK, code, prose, render_gate, render_markdown
+from agent_reach.reports.gate_markdown import GATE_MARK
+from agent_reach.reports.markdown import REPORT_MARK, render_gate, render_markdown
+from agent_reach.reports.markdown_text import code, prose
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -72,57 +73,73 @@ def test_large_runs_stay_under_the_limit_of_hosts() -> None:
     assert "10 of 500" in text
 
 
-@dataclass(frozen=True)
-class Row:
-    name: str
-    baseline: Metric | None
-    current: Metric | None
-    change: float | None
-    verdict: str
-
-
-@dataclass(frozen=True)
-class Flip:
-    task_id: str
-    before: float | None
-    after: float | None
-
-
-@dataclass(frozen=True)
-class Change:
-    what: str
-    message: Message
-
-
-@dataclass(frozen=True)
-class Gate:
-    verdict: str
-    headline: Message
-    metrics: tuple[Row, ...]
-    flips: tuple[Flip, ...] = ()
-    changes: tuple[Change, ...] = ()
-
-
-def test_a_gate_shows_verdict_movement_flips_and_changes() -> None:
-    gate = Gate(
+def test_a_gate_shows_verdict_movement_flips_tools_and_changes() -> None:
+    gate = GateResult(
         verdict="regression",
-        headline=Message("Tool reachability fell.", "工具可达率下降。"),
+        exit_code=1,
+        threshold=0.02,
+        headline=Message("Regression: tool reachability fell", "退化：工具触达率下降"),
         metrics=(
-            Row("tool_reachability", metric(18, 20), metric(12, 20), -0.3, "regression"),
-            Row("param_hit_rate", None, metric(0, 0), None, "pass"),
-        ),
-        flips=tuple(Flip(f"t-{number}", 1.0, 0.0) for number in range(30)),
-        changes=(
-            Change(
-                "catalog", Message("`update_stock.description` changed", "`update_stock.description` 已修改")
+            MetricMovement(
+                name="tool_reachability",
+                verdict="regression",
+                baseline=0.9,
+                current=0.6,
+                baseline_counts=(18, 20),
+                current_counts=(12, 20),
+                change=-0.3,
+                drop=0.3,
+                significant=True,
+                test="sign_test",
+                p_value=0.016,
+                worse=6,
+            ),
+            MetricMovement(name="param_hit_rate", verdict="pass", baseline=None, current=None),
+            MetricMovement(
+                name="extra_calls", verdict="pass", gated=False, baseline=0.1, current=0.25, change=0.15
             ),
         ),
+        regressions=(
+            Flip(
+                task_id="t-0",
+                decision="set",
+                baseline=(1, 1),
+                current=(0, 1),
+                cause="rival_chosen",
+                fails_alone=True,
+            ),
+            Flip(
+                task_id="t-1", kind="forbidden_call", detail="refund|order", baseline=(1, 1), current=(0, 1)
+            ),
+            *(Flip(task_id=f"t-{number}") for number in range(2, 32)),
+        ),
+        tools=(
+            ToolMovement(
+                tool="update_stock",
+                baseline=(12, 20),
+                current=(18, 20),
+                changes=(RunChange(where="description", before="old", after="new <b>"),),
+            ),
+        ),
+        changes=(
+            RunChange(where="model", before="a", after="b"),
+            RunChange(where="seed", before=None, after=7),
+        ),
+        tasks_compared=20,
+        only_in_baseline=tuple(f"gone-{number}" for number in range(12)),
     )
     text = render_gate(gate)
-    assert text.startswith(f"{GATE_MARK}\n### ✗ Regression: Tool reachability fell.")
-    assert "| Tool reachability | 90.0% (18/20) | 60.0% (12/20) | -30.0 pp | ✗ Regression |" in text
-    assert "| Param hit rate | - | - | - | ✓ Pass |" in text
-    assert "- `t-0` 100% → 0%" in text
-    assert "… +10" in text
-    assert "- **catalog** `update_stock.description` changed" in text
-    assert "### ✗ 退化: 工具可达率下降。" in render_gate(gate, "zh")
+    assert text.startswith(f"{GATE_MARK}\n### ✗ Regression: tool reachability fell\n")
+    assert "20 tasks compared, threshold 2 points" in text
+    assert "| **Tool reachability** | 90.0% (18/20) | 60.0% (12/20) | -30.0 pp | ✗ Regression |" in text
+    assert "| **Param hit rate** | n/a | n/a | - | ✓ Pass |" in text
+    assert "- Tool reachability: -6 +0, p = 0.016" in text
+    assert "| Extra calls per decision | 0.10 | 0.25 | +0.15 |  |" in text
+    assert "- `t-0.set` 1/1 → 0/1 Look-alike chosen **fails alone**" in text
+    assert "- `t-1` new forbidden call `refund\\|order` 1/1 → 0/1" in text
+    assert "- … +12" in text
+    assert "- `update_stock` 12/20 → 18/20\n  - **description** `old` → `new <b>`" in text
+    assert "- **model** `a` → `b`" in text
+    assert "- **seed** - → `7`" in text
+    assert "only in the baseline (12)" in text
+    assert "### ✗ 退化：工具触达率下降" in render_gate(gate, "zh")

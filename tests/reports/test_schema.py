@@ -131,3 +131,10 @@ def test_every_fixed_word_of_the_records_has_words_in_both_languages() -> None:
     assert set(schema_document("report")["$defs"]["BlockUse"]["properties"]["state"]["enum"]) == set(
         wording.BLOCK_STATES
     )
+
+
+def test_every_reason_of_an_empty_metric_is_spoken_in_both_languages() -> None:
+    from agent_reach.evals.figures import _EMPTY_REASONS
+    from agent_reach.reports.wording import METRIC_REASONS
+
+    assert set(_EMPTY_REASONS.values()) <= set(METRIC_REASONS)

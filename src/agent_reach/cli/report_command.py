@@ -27,7 +27,7 @@ def command() -> None:
     metavar="FORM",
     help=f"One of: {', '.join(FORMS)}, or the form of a plug-in.",
 )
-@click.option("--output", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
 @language_option
 def render(report: str, form: str, output: Path | None, language: Language) -> None:
     """Render REPORT in another form or language.

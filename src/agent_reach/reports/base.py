@@ -1,4 +1,4 @@
-"""What a report form is, the table of those that exist, and what is read of a gate's result.
+"""What a report form is, and the table of those that exist.
 
 A form is a pure writer: a `Report` and a language go in, text comes out. Further forms come from plug-ins through the
 entry-point group `agent_reach.reports`, whose entries name a `ReportFormat`.
@@ -6,15 +6,13 @@ entry-point group `agent_reach.reports`, whose entries name a `ReportFormat`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol
 
 from agent_reach.errors import ReportError
-from agent_reach.records.message import Language, Message
+from agent_reach.records.message import Language
 from agent_reach.records.report import Report
-from agent_reach.records.score import Metric
 
 ENTRY_POINT_GROUP = "agent_reach.reports"
 
@@ -53,53 +51,3 @@ def load_format(name: str) -> ReportFormat:
                 raise ReportError(f"the plug-in {point.value!r} is no ReportFormat", where=ENTRY_POINT_GROUP)
             return found
     raise ReportError(f"no report form is named {name!r}", next_step=f"one of: {', '.join(FORMATS)}")
-
-
-class GateMetric(Protocol):
-    """One gated metric: what it was, what it is, by how much it moved, and what that means."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def baseline(self) -> Metric | None: ...
-    @property
-    def current(self) -> Metric | None: ...
-    @property
-    def change(self) -> float | None: ...
-    @property
-    def verdict(self) -> str: ...
-
-
-class GateFlip(Protocol):
-    """One task that moved: its shares of right decisions before and after."""
-
-    @property
-    def task_id(self) -> str: ...
-    @property
-    def before(self) -> float | None: ...
-    @property
-    def after(self) -> float | None: ...
-
-
-class GateChange(Protocol):
-    """One thing besides the scores that differs between the runs (`what` is `catalog`, `model`, ...)."""
-
-    @property
-    def what(self) -> str: ...
-    @property
-    def message(self) -> Message: ...
-
-
-class GateView(Protocol):
-    """What a form reads of a gate's result; the gate itself lives in a higher part."""
-
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def headline(self) -> Message: ...
-    @property
-    def metrics(self) -> Sequence[GateMetric]: ...
-    @property
-    def flips(self) -> Sequence[GateFlip]: ...
-    @property
-    def changes(self) -> Sequence[GateChange]: ...

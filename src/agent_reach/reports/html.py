@@ -20,6 +20,7 @@ from agent_reach.records.message import Language
 from agent_reach.records.report import Report
 from agent_reach.reports import html_sections as sections
 from agent_reach.reports.figures import count, duration, plural
+from agent_reach.reports.html_confusion import heat, similar_pairs
 from agent_reach.reports.html_lost import CHUNK, lost_chunks
 from agent_reach.reports.html_words import page_words
 from agent_reach.reports.json_form import json_text
@@ -55,8 +56,8 @@ def render_html(report: Report, language: Language = "en", *, map_svg: str = "")
         verdicts=sections.verdicts(report, language),
         causes=sections.causes(report, language),
         cause_options=sections.cause_options(lost, language),
-        heat=sections.heat(report, language),
-        pairs=sections.similar_pairs(report),
+        heat=heat(report, language),
+        pairs=similar_pairs(report),
         tools=sections.tool_rows(report, language),
         groups=sections.groups(report, language),
         blocks=sections.block_figures(report, language),

@@ -7,49 +7,37 @@ a pipeline find its own comment and replace it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from agent_reach.records.message import Language, Message
 from agent_reach.records.report import METRIC_NAMES, CauseSummary, Report
 from agent_reach.records.score import Metric
-from agent_reach.reports.base import GateView
 from agent_reach.reports.figures import (
     count,
     fraction,
     interval_text,
     json_value,
     metric_value,
-    one_line,
     percent,
     plural,
 )
+from agent_reach.reports.gate_markdown import render_gate
 from agent_reach.reports.lost import LostDecision, call_of, lost_decisions
+from agent_reach.reports.markdown_text import code, folded, prose, table_head
 from agent_reach.reports.values import shortened
 from agent_reach.reports.wording import (
-    GATE_VERDICTS,
     HEADLINE_METRICS,
     LAYERS,
     METRICS,
-    PLAIN_NUMBERS,
     cause_word,
     word,
 )
 
+__all__ = ["REPORT_MARK", "render_gate", "render_markdown"]
+
 REPORT_MARK = "<!-- agent-reach-report -->"
-GATE_MARK = "<!-- agent-reach-gate -->"
 _CAUSES = 10
 _LOST = 10
-_FLIPS = 20
-_CHANGES = 30
-_MARKS = {
-    "regression": "✗",
-    "suspect": "⚠",
-    "incomparable": "⚠",
-    "insufficient": "⚠",
-    "pass": "✓",
-    "improved": "✓",
-}
 
 
 def render_markdown(report: Report, language: Language = "en") -> str:
@@ -60,30 +48,6 @@ def render_markdown(report: Report, language: Language = "en") -> str:
     lines += _cause_table(report.causes, language)
     lines += _lost_list(lost_decisions(report), language)
     return "\n".join(lines) + "\n"
-
-
-def code(text: str, limit: int = 200) -> str:
-    """The text as a code span on one line; a longer fence where it holds backticks; bars escaped for tables."""
-    shown = shortened(one_line(text), limit)
-    if not shown:
-        return ""
-    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
-    fence = "`" * (longest + 1)
-    padding = " " if shown.startswith("`") or shown.endswith("`") else ""
-    return f"{fence}{padding}{shown}{padding}{fence}".replace("|", "\\|")
-
-
-def prose(text: str) -> str:
-    """A sentence of the program: its own code spans stay, names in it cannot mention people or start HTML."""
-    parts = one_line(text).replace("|", "\\|").split("`")
-    if len(parts) % 2 == 0:
-        return "\\`".join(map(_harmless, parts))
-    return "`".join(part if place % 2 else _harmless(part) for place, part in enumerate(parts))
-
-
-def _harmless(text: str) -> str:
-    safe = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"([*_\[\]#])", r"\\\1", safe).replace("@", "@\u200b")
 
 
 def _run_line(report: Report, language: Language) -> str:
@@ -140,13 +104,13 @@ def _metric_table(report: Report, language: Language) -> list[str]:
     )
     names = [name for name in HEADLINE_METRICS if name in report.metrics]
     rest = [name for name in METRIC_NAMES if name in report.metrics and name not in names]
-    lines = _table_head(head, "lrrr")
+    lines = table_head(head, "lrrr")
     lines += [_metric_row(name, report.metrics[name], language) for name in names]
     lines.append("")
     if rest:
         title = Message("All other figures", "其余全部指标").text(language)
         rows = [_metric_row(name, report.metrics[name], language) for name in rest]
-        lines += _folded(title, [*_table_head(head, "lrrr"), *rows])
+        lines += folded(title, [*table_head(head, "lrrr"), *rows])
     return lines
 
 
@@ -154,15 +118,6 @@ def _metric_row(name: str, metric: Metric, language: Language) -> str:
     value = metric_value(name, metric, language)
     label = prose(word(METRICS, name, language))
     return f"| {label} | **{value}** | {fraction(metric)} | {interval_text(name, metric.interval)} |"
-
-
-def _table_head(names: Sequence[str], alignment: str) -> list[str]:
-    rules = {"l": "---", "r": "---:"}
-    return ["| " + " | ".join(names) + " |", "| " + " | ".join(rules[side] for side in alignment) + " |"]
-
-
-def _folded(title: str, lines: Sequence[str]) -> list[str]:
-    return ["<details>", f"<summary>{title}</summary>", "", *lines, "", "</details>", ""]
 
 
 def _cause_table(causes: Sequence[CauseSummary], language: Language) -> list[str]:
@@ -176,7 +131,7 @@ def _cause_table(causes: Sequence[CauseSummary], language: Language) -> list[str
         if language == "zh"
         else ("Lost", "Cause", "Layer", "Tools", "First fix")
     )
-    lines = [title, "", *_table_head(head, "rllll")]
+    lines = [title, "", *table_head(head, "rllll")]
     for cause in causes[:_CAUSES]:
         tools = ", ".join(code(tool, 80) for tool in cause.tools[:3]) + (" …" if len(cause.tools) > 3 else "")
         fix = prose(shortened(cause.fix.text(language), 300)) if cause.fix is not None else ""
@@ -196,7 +151,7 @@ def _lost_list(lost: Sequence[LostDecision], language: Language) -> list[str]:
     lines: list[str] = []
     for entry in lost[:_LOST]:
         lines += _one_lost(entry, language)
-    return _folded(title, lines)
+    return folded(title, lines)
 
 
 def _one_lost(entry: LostDecision, language: Language) -> list[str]:
@@ -220,58 +175,3 @@ def _one_lost(entry: LostDecision, language: Language) -> list[str]:
     if entry.cause is not None:
         lines.append(f"  - {prose(shortened(entry.cause.evidence.text(language), 300))}")
     return lines
-
-
-def render_gate(gate: GateView, language: Language = "en") -> str:
-    """The comment for a gate's result: verdict first, the movement of each metric, what flipped, what else changed."""
-    mark = _MARKS.get(gate.verdict, "")
-    verdict = word(GATE_VERDICTS, gate.verdict, language)
-    lines = [GATE_MARK, f"### {mark} {verdict}: {prose(gate.headline.text(language))}".replace("  ", " "), ""]
-    head = (
-        ("指标", "基线", "当前", "变化", "结论")
-        if language == "zh"
-        else ("Figure", "Baseline", "Current", "Change", "Verdict")
-    )
-    lines += _table_head(head, "lrrrl")
-    for row in gate.metrics:
-        cells = [
-            prose(word(METRICS, row.name, language)),
-            _gate_value(row.name, row.baseline, language),
-            _gate_value(row.name, row.current, language),
-            _change(row.name, row.change),
-            f"{_MARKS.get(row.verdict, '')} {word(GATE_VERDICTS, row.verdict, language)}".strip(),
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
-    lines.append("")
-    if gate.flips:
-        title = Message(f"Tasks that moved: {len(gate.flips):,}", f"变化的任务：{len(gate.flips):,}").text(
-            language
-        )
-        rows = [
-            f"- {code(flip.task_id, 80)} {percent(flip.before)} → {percent(flip.after)}"
-            for flip in gate.flips
-        ]
-        lines += _folded(title, _limited(rows, _FLIPS))
-    if gate.changes:
-        title = Message("What else changed", "其他变化").text(language)
-        rows = [
-            f"- **{prose(change.what)}** {prose(change.message.text(language))}" for change in gate.changes
-        ]
-        lines += [f"#### {title}", "", *_limited(rows, _CHANGES), ""]
-    return "\n".join(lines) + "\n"
-
-
-def _limited(rows: Sequence[str], limit: int) -> list[str]:
-    return [*rows[:limit], *([f"- … +{len(rows) - limit:,}"] if len(rows) > limit else [])]
-
-
-def _gate_value(name: str, metric: Metric | None, language: Language) -> str:
-    if metric is None:
-        return "-"
-    return f"{metric_value(name, metric, language)} ({fraction(metric)})" if metric.denominator else "-"
-
-
-def _change(name: str, change: float | None) -> str:
-    if change is None:
-        return "-"
-    return f"{change:+.2f}" if name in PLAIN_NUMBERS else f"{change * 100:+.1f} pp"

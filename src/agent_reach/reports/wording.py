@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from agent_reach.records.message import Language, Message
 
 METRICS: Mapping[str, Message] = {
-    "tool_reachability": Message("Tool reachability", "工具可达率"),
+    "tool_reachability": Message("Tool reachability", "工具触达率"),
     "first_choice_rate": Message("First choice right", "首选正确率"),
     "param_hit_rate": Message("Param hit rate", "参数命中率"),
     "param_pass_rate": Message("Param pass rate", "参数全对率"),
@@ -20,7 +20,7 @@ METRICS: Mapping[str, Message] = {
     "optional_unused_rate": Message("Optional unused", "可选参数漏用率"),
     "context_utilization": Message("Context utilization", "上下文利用率"),
     "state_slot_use": Message("State slot use", "状态槽使用率"),
-    "over_call_rate": Message("Over-call rate", "误调用率"),
+    "over_call_rate": Message("Over-call rate", "过度调用率"),
     "may_call_rate": Message("Calls where allowed", "可调任务调用率"),
     "extra_calls": Message("Extra calls per decision", "每决策多余调用"),
     "decision_success": Message("Decision success", "决策成功率"),
@@ -78,6 +78,24 @@ METRIC_MEANINGS: Mapping[str, Message] = {
     ),
     "task_pass": Message("tasks in which everything was right", "全部正确的任务 / 任务"),
 }
+
+METRIC_REASONS: Mapping[str, Message] = {
+    message.en: message
+    for message in (
+        Message("no required decision", "没有必需决策"),
+        Message("no right-tool call with arguments to score", "没有可评分参数的正确工具调用"),
+        Message("no call of a known tool", "没有已知工具的调用"),
+        Message("no call was sent to a backend", "没有调用发送到后端"),
+        Message("no optional argument was expected", "没有应给的可选参数"),
+        Message("no block with an identifying fact was given", "没有给出可识别的块"),
+        Message("no state slot was filled", "没有状态槽被填充"),
+        Message("no task of kind forbid and none with a forbid list", "没有禁止调用的任务"),
+        Message("no task of kind may", "没有可调可不调的任务"),
+        Message("no call reached a backend", "没有调用到达后端"),
+        Message("no attempt that can pass or fail", "没有可判定通过与否的尝试"),
+    )
+}
+"""Why a metric was not evaluated, in both languages; a reason without an entry is shown as it is."""
 
 LOWER_IS_BETTER = frozenset({"over_call_rate", "optional_unused_rate", "extra_calls"})
 PLAIN_NUMBERS = frozenset({"extra_calls"})
