@@ -175,8 +175,13 @@ def _is_entity(name: str, leaf: Any, golds: list[Any]) -> bool:
     return bool(golds) and all(isinstance(gold, str) and token_fact(gold) is not None for gold in golds)
 
 
+_LOCATOR = re.compile(r"[A-Z0-9]{5,}\Z")
+
+
 def _shape(value: Any) -> str:
-    """Letters as A, digits as 0: `PDT-1001` and `PDT-2002` have the same shape."""
+    """Letters as A, digits as 0: `PDT-1001` and `PDT-2002` have the same shape; so have locators of one length."""
+    if _LOCATOR.match(str(value)):
+        return f"locator:{len(str(value))}"
     text = re.sub(r"[A-Za-z]", "A", str(value))
     shape = re.sub(r"\d", "0", text)
     return shape if "0" in shape else f"word:{value}"
@@ -194,7 +199,7 @@ def _first(evidence: DecisionEvidence, holds: Holds, en: str, zh: str) -> Found 
     """The cause for the first argument for which it holds, required ones first; all their names are listed."""
     if not evidence.decision.tool_right:
         return None
-    wrong = [score for score in evidence.wrong if score.verdict in ("wrong", "illegal")]
+    wrong = [score for score in evidence.unexplained() if score.verdict in ("wrong", "illegal")]
     hits = [score for score in wrong if holds(score, _schema(evidence, score.name))]
     if not hits:
         return None

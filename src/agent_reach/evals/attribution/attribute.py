@@ -40,6 +40,7 @@ def attribute(
         result = DETECTORS[name](evidence)
         if result is not None:
             found.append(_cause(name, result, evidence))
+            evidence.explained.update(result.data.get("arguments", ()))
     if not found:
         result = chosen_instead(evidence)
         if result is None:

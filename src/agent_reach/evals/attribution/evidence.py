@@ -92,11 +92,16 @@ class DecisionEvidence:
         self.trace = attempt.trace
         self.is_paired = decision.tool_right or not decision.order_right
         self.is_missed = not self.is_paired
+        self.explained: set[str] = set()
 
     @cached_property
     def wrong(self) -> list[ArgumentScore]:
         """The arguments of a right-tool call that are off."""
         return [score for score in self.decision.argument_scores if score.verdict in _WRONG]
+
+    def unexplained(self) -> list[ArgumentScore]:
+        """The arguments that are off and that no cause tried so far explains: each argument has one cause."""
+        return [score for score in self.wrong if score.name not in self.explained]
 
     @cached_property
     def bounds(self) -> tuple[int, int]:
@@ -144,11 +149,6 @@ class DecisionEvidence:
         tool = self.gold.tool
         expected_reads = tool is None or not tool.effects or tool.is_read_only
         return None if seen.tool.is_read_only and not expected_reads else seen
-
-    @property
-    def lost_choice(self) -> bool:
-        """The tool was never called."""
-        return self.is_missed
 
     def is_look_alike(self, key: str) -> bool:
         """A tool that the catalog's similar pairs, a note, or the words of its name set beside the expected one."""

@@ -92,7 +92,10 @@ def _pair_exact(path: CompiledPath, calls: Sequence[SeenCall], weigh: Weigh, res
 def _pair_linear(
     golds: Sequence[CompiledGold], calls: Sequence[SeenCall], weigh: Weigh, result: list[int]
 ) -> None:
-    """Heaviest common subsequence, O(golds * calls): one gold per stage, one call per message."""
+    """Heaviest common subsequence, O(golds * calls): one gold per stage, one call per message.
+
+    Among equals the earliest calls answer the earliest golds.
+    """
     width = len(calls)
     rows: list[list[float]] = [[0.0] * (width + 1)]
     for gold in golds:
@@ -112,11 +115,12 @@ def _pair_linear(
     column = width
     for number in range(len(golds), 0, -1):
         row, above = rows[number], rows[number - 1]
-        while column and row[column] == row[column - 1]:
+        if row[column] == above[column]:
+            continue
+        while row[column] == row[column - 1]:
             column -= 1
-        if column and row[column] > above[column]:
-            column -= 1
-            result[golds[number - 1].index] = calls[column].position
+        column -= 1
+        result[golds[number - 1].index] = calls[column].position
 
 
 def _pair_staged(path: CompiledPath, calls: Sequence[SeenCall], weigh: Weigh, result: list[int]) -> None:
