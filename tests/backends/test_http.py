@@ -12,7 +12,8 @@ from tests.backends.servers_http import service
 from tests.wire.launching import run
 
 from agent_reach.backends.base import Backend, backend_class
-from agent_reach.backends.http import CannotBeSent, HttpBackend, build_request
+from agent_reach.backends.http import HttpBackend
+from agent_reach.backends.http_request import CannotBeSent, build_request
 from agent_reach.errors import ConfigError
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import CallOutcome
@@ -210,6 +211,12 @@ def test_nobody_there_was_never_sent() -> None:
 def test_tools_of_other_sources_are_not_found() -> None:
     outcome = run(HttpBackend().call(Tool(name="x"), {}))
     assert (outcome.error_kind, outcome.reached_backend) == ("not_found", False)
+
+
+def test_a_catalog_without_operations_is_refused() -> None:
+    assert isinstance(HttpBackend.of_catalog([operation("GET", "/x")]), HttpBackend)
+    with pytest.raises(ConfigError, match="OpenAPI"):
+        HttpBackend.of_catalog([Tool(name="x")])
 
 
 def test_the_table_of_backends() -> None:

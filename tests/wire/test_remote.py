@@ -12,7 +12,7 @@ from tests.wire.launching import http_server, run
 
 from agent_reach.errors import ServerError
 from agent_reach.wire.failures import ConnectionLost, RequestRefused, RequestTimedOut
-from agent_reach.wire.remote import proxy_for, retry_after_seconds
+from agent_reach.wire.http_facts import proxy_for, retry_after_seconds
 from agent_reach.wire.servers import ServerConfig
 from agent_reach.wire.session import ServerSession, SessionOptions
 

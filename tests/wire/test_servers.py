@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_reach.errors import ConfigError, ServerError
@@ -101,6 +101,8 @@ def test_bad_entries_carry_their_problem(entry: Any, code: str) -> None:
 def test_args_as_one_text_are_split_and_told() -> None:
     config = one({"command": "x", "args": "-y 'a b'"})
     assert config.args == ("-y", "a b")
+    assert one({"command": "x", "args": "-y 'a b"}).args == ("-y", "'a", "b")
+    assert one({"command": ["x", "-y"], "args": 1}).args == ("-y",)
     assert codes(config) == ["args_as_text"]
     assert config.usable
 
@@ -168,6 +170,7 @@ json_values = st.recursive(
 FIELDS = ["command", "args", "env", "cwd", "url", "headers", "type", "timeout", "oauth", "disabled", "auth"]
 
 
+@settings(max_examples=400)
 @given(st.dictionaries(st.sampled_from(FIELDS), json_values))
 def test_any_entry_is_read_or_carries_its_problem(entry: dict[str, Any]) -> None:
     configs = parse_servers({"mcpServers": {"s": entry}}, ENVIRONMENT)

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import email.utils
 import json
 import ssl
-import time
-import urllib.parse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from agent_reach.errors import ServerError
 from agent_reach.records.finding import Finding
 from agent_reach.wire.channel import Receiver
+from agent_reach.wire.http_facts import NEVER_LEFT, describe, proxy_for, retry_after_seconds, status_text
 from agent_reach.wire.protocol import Message
 from agent_reach.wire.servers import ServerConfig
 
@@ -30,7 +28,6 @@ MAX_EVENT = 64 * 1024 * 1024
 """Bytes in one server-sent event."""
 _CONNECT_TIMEOUT = 15.0
 _LONG = 24 * 3600.0
-_NEVER_LEFT = ("ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol", "LocalProtocolError")
 
 
 class RemoteChannel:
@@ -209,7 +206,7 @@ class RemoteChannel:
         )
         if self._receiver is None or not made_up:
             return False
-        text = f"HTTP {status} {_REASONS.get(status, '')}".strip()
+        text = status_text(status)
         if str(error.get("message")) == "Session terminated":
             self._receiver.refused(
                 request_id,
@@ -235,7 +232,7 @@ class RemoteChannel:
         self._statuses[request_id] = status
         unauthorized = response.status_code == 401 and self._config.oauth is not None
         if self._kind == "sse" and self._receiver is not None and not unauthorized:
-            text = f"HTTP {status[0]} {_REASONS.get(status[0], '')}".strip()
+            text = status_text(status[0])
             self._receiver.refused(request_id, text, status=status[0], retry_after=status[1], sent=True)
 
     def undeliverable(self, request: Any, error: Exception) -> bool:
@@ -243,7 +240,7 @@ class RemoteChannel:
         request_id = _request_id(request)
         if request_id is None or self._receiver is None:
             return False
-        sent = type(error).__name__ not in _NEVER_LEFT
+        sent = type(error).__name__ not in NEVER_LEFT
         self._receiver.refused(request_id, describe(error), status=None, retry_after=None, sent=sent)
         return True
 
@@ -256,7 +253,7 @@ class RemoteChannel:
 
             status = response.status_code
             return RequestRefused(
-                f"HTTP {status} {_REASONS.get(status, '')}".strip(),
+                status_text(status),
                 http_status=status,
                 where=self._config.label,
             )
@@ -265,27 +262,6 @@ class RemoteChannel:
             where=self._config.label,
             next_step="check the address, and that the server runs",
         )
-
-
-def retry_after_seconds(value: str | None, now: float | None = None) -> float | None:
-    """Seconds to wait by a `Retry-After` header, which holds seconds or a date; never negative."""
-    if not value:
-        return None
-    with contextlib.suppress(ValueError):
-        seconds = float(value)
-        return max(0.0, seconds) if seconds < float("inf") else None
-    try:
-        moment = email.utils.parsedate_to_datetime(value)
-    except (TypeError, ValueError):
-        return None
-    return max(0.0, moment.timestamp() - (time.time() if now is None else now))
-
-
-def describe(error: BaseException) -> str:
-    """An error of the network in few words."""
-    text = str(error).strip()
-    name = type(error).__name__
-    return f"{name}: {text}" if text else name
 
 
 def _root(error: BaseException) -> BaseException:
@@ -306,20 +282,6 @@ def _request_id(request: Any) -> int | None:
     return request_id if type(request_id) is int else None
 
 
-def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
-    """The proxy that the environment names for an address; none for loopback and for what NO_PROXY lists."""
-    parts = urllib.parse.urlsplit(url)
-    host = (parts.hostname or "").lower()
-    if host in ("localhost", "::1") or host.startswith("127."):
-        return None
-    excluded = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
-    for entry in (item.strip().lower().lstrip(".") for item in excluded.split(",")):
-        if entry and (entry == "*" or host == entry or host.endswith("." + entry)):
-            return None
-    name = f"{parts.scheme}_proxy"
-    return environment.get(name) or environment.get(name.upper()) or None
-
-
 def _watching_transport(channel: RemoteChannel, config: ServerConfig) -> Any:
     """An HTTP transport that turns a failed delivery into an answer, so that one request fails and not the session."""
     import httpx2
@@ -338,19 +300,3 @@ def _watching_transport(channel: RemoteChannel, config: ServerConfig) -> Any:
     if authorities and config.url.startswith("https:"):
         verify = ssl.create_default_context(cafile=authorities)
     return Watching(verify=verify, trust_env=False, proxy=proxy_for(config.url, config.env))
-
-
-_REASONS = {
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    408: "Request Timeout",
-    413: "Content Too Large",
-    429: "Too Many Requests",
-    500: "Internal Server Error",
-    502: "Bad Gateway",
-    503: "Service Unavailable",
-    504: "Gateway Timeout",
-}

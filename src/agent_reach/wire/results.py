@@ -7,8 +7,6 @@ right is judged elsewhere; schema checks of structured results come in from outs
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -17,6 +15,7 @@ from agent_reach.records.finding import Finding, Severity
 from agent_reach.records.message import Message
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import CallOutcome, ErrorKind
+from agent_reach.wire.blocks import KNOWN_BLOCKS, block_text, block_value
 from agent_reach.wire.failures import (
     ConnectionLost,
     InputRequired,
@@ -29,7 +28,6 @@ from agent_reach.wire.protocol import INVALID_PARAMS, METHOD_NOT_FOUND, MODERN_V
 OutputValidator = Callable[[Tool, Any], Sequence[Any]]
 """The problems of a structured result under the tool's output schema; each has a `message` (or a text form)."""
 
-_KNOWN_BLOCKS = ("text", "image", "audio", "resource", "resource_link")
 _RATE_LIMITED = (429,)
 _NOT_PERMITTED = (401, 403)
 
@@ -240,7 +238,7 @@ class _Reader:
                 f"content[{index}] is {name}, not an object",
                 f"content[{index}] 是 {name} 而不是对象",
             )
-        elif kind not in _KNOWN_BLOCKS:
+        elif kind not in KNOWN_BLOCKS:
             self._malformed(
                 "content_type_unknown",
                 pointer,
@@ -260,15 +258,15 @@ class _Reader:
 
     def text(self, content: list[Any]) -> str:
         """All blocks as one text."""
-        return "\n".join(part for part in map(_block_text, content) if part)
+        return "\n".join(part for part in map(block_text, content) if part)
 
     def value(self, content: list[Any]) -> Any:
         """The data in the blocks: parsed where the text is JSON."""
         if not content:
             return None
-        if any(isinstance(block, Mapping) and block.get("type") in _KNOWN_BLOCKS[1:] for block in content):
+        if any(isinstance(block, Mapping) and block.get("type") in KNOWN_BLOCKS[1:] for block in content):
             return list(content)
-        values = [_block_value(block) for block in content]
+        values = [block_value(block) for block in content]
         if len(values) == 1:
             return values[0]
         if all(isinstance(value, (dict, list)) for value in values):
@@ -327,53 +325,3 @@ class _Reader:
                 data=data,
             )
         )
-
-
-def _block_text(block: Any) -> str:
-    if isinstance(block, str):
-        return block
-    if not isinstance(block, Mapping):
-        return json.dumps(block, ensure_ascii=False, default=str)
-    kind = block.get("type")
-    if kind == "text" and isinstance(block.get("text"), str):
-        return str(block["text"])
-    if kind in ("image", "audio"):
-        return f"[{kind} {block.get('mimeType', '')}, {_size(block.get('data'))} bytes]"
-    if kind == "resource_link":
-        return f"[resource {block.get('name') or ''} {block.get('uri') or ''}]"
-    if kind == "resource" and isinstance(block.get("resource"), Mapping):
-        resource = block["resource"]
-        if isinstance(resource.get("text"), str):
-            return str(resource["text"])
-        return f"[resource {resource.get('uri') or ''}, {_size(resource.get('blob'))} bytes]"
-    return json.dumps(_payload(block), ensure_ascii=False, default=str)
-
-
-def _block_value(block: Any) -> Any:
-    if isinstance(block, Mapping) and block.get("type") != "text":
-        return _payload(block)
-    text = block.get("text") if isinstance(block, Mapping) else block
-    if not isinstance(text, str):
-        return text
-    stripped = text.strip()
-    if stripped[:1] in ("{", "["):
-        try:
-            return json.loads(stripped)
-        except (ValueError, RecursionError):
-            return text
-    return text
-
-
-def _payload(block: Mapping[str, Any]) -> Any:
-    """What an unknown block carries: the entry named like its type, else the block."""
-    kind = block.get("type")
-    return block[kind] if isinstance(kind, str) and kind in block and kind != "type" else dict(block)
-
-
-def _size(data: Any) -> int:
-    if not isinstance(data, str):
-        return 0
-    try:
-        return len(base64.b64decode(data, validate=False))
-    except (binascii.Error, ValueError):
-        return len(data)

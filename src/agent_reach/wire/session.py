@@ -7,9 +7,7 @@ lost it stays lost, and opening another one is the business of whoever needs it.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
@@ -18,53 +16,25 @@ from agent_reach.records.finding import Finding
 from agent_reach.records.message import Message as Sentence
 from agent_reach.wire.channel import Channel
 from agent_reach.wire.failures import ConnectionLost, InputRequired, RequestFailure, RequestRefused
-from agent_reach.wire.listing import MAX_PAGES, Listed, walk_pages
-from agent_reach.wire.negotiation import CLIENT_INFO, Agreement, Era, negotiate, request_meta
-from agent_reach.wire.peer import OnNotification, OnProgress, OnRequest, Peer
-from agent_reach.wire.pipe import CLOSE_GRACE, PipeChannel
+from agent_reach.wire.listing import Listed, walk_pages
+from agent_reach.wire.negotiation import Agreement, Era, negotiate, request_meta
+from agent_reach.wire.options import SessionOptions
+from agent_reach.wire.parameter_headers import ParameterHeaders
+from agent_reach.wire.peer import OnProgress, Peer
+from agent_reach.wire.pipe import PipeChannel
 from agent_reach.wire.protocol import (
     HANDSHAKE_VERSIONS,
-    METHOD_HEADER,
     METHOD_NOT_FOUND,
     MODERN_VERSIONS,
-    NAME_HEADER,
-    NAME_PARAMETERS,
     VERSION_HEADER,
 )
 from agent_reach.wire.servers import ServerConfig
 
+__all__ = ["ServerSession", "SessionOptions"]
+
 _MAX_ROUNDS = 10
-_LIST_RETRIES = (0.2, 0.4, 0.8, 1.2)
 _STALL = 0.05
 _PERSON = 300.0
-
-OpenAddress = Callable[[str], Awaitable[None]]
-"""Shows a person the address at which to allow access."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionOptions:
-    """How patient a session is and what it offers; times in seconds.
-
-    `startup_timeout` covers starting, negotiating and the first list page; `probe_timeout` the question for the current
-    era; `call_timeout` is the default of a call and starts anew with progress, up to `max_total`. `list_retries` are the
-    waits between questions when the first list is empty. `capabilities` are announced to the server and answered by
-    `on_request`; `on_notification` is told what the server announces. `open_address` None refuses to ask a person.
-    """
-
-    era: Era = "auto"
-    startup_timeout: float = 30.0
-    probe_timeout: float = 10.0
-    call_timeout: float | None = 60.0
-    max_total: float | None = 600.0
-    list_retries: tuple[float, ...] = _LIST_RETRIES
-    max_pages: int = MAX_PAGES
-    close_grace: float = CLOSE_GRACE
-    capabilities: Mapping[str, Any] = field(default_factory=dict)
-    client_info: Mapping[str, Any] = field(default_factory=lambda: CLIENT_INFO)
-    on_notification: OnNotification | None = None
-    on_request: OnRequest | None = None
-    open_address: OpenAddress | None = None
 
 
 class ServerSession:
@@ -77,7 +47,7 @@ class ServerSession:
         self._peer: Peer | None = None
         self._agreement: Agreement | None = None
         self._findings: list[Finding] = []
-        self._header_maps: dict[str, Any] = {}
+        self._parameter_headers = ParameterHeaders()
         self._list_changed = asyncio.Event()
         self._pages = 0
 
@@ -196,10 +166,12 @@ class ServerSession:
         """Any request, stamped as its era asks; the raw `result`. Raises `RequestFailure`."""
         peer = self._live_peer()
         headers = None
+        remote = self.config.transport != "stdio"
         if self._agreed.modern:
             params = self._stamped(params)
-            headers = self._headers(method, params)
-        elif self.config.transport != "stdio":
+            if remote:
+                headers = self._parameter_headers.of_request(self._agreed.version, method, params)
+        elif remote:
             headers = {VERSION_HEADER: self._agreed.version}
         return await peer.request(
             method,
@@ -237,7 +209,9 @@ class ServerSession:
         findings = list(listed.findings)
         if not listed.items:
             findings.append(self._no_tools())
-        items = self._learn_headers(listed.items, findings)
+        items = listed.items
+        if self._agreed.modern:
+            items = self._parameter_headers.learn(items, findings, self.name, self.config.where)
         return items, tuple(findings)
 
     async def list_all(self, method: str, key: str) -> Listed:
@@ -404,51 +378,6 @@ class ServerSession:
         given = (params or {}).get("_meta")
         meta = request_meta(self._agreed.version, self.options.capabilities, self.options.client_info)
         return {**(params or {}), "_meta": {**meta, **(given if isinstance(given, Mapping) else {})}}
-
-    def _headers(self, method: str, params: Mapping[str, Any]) -> dict[str, str] | None:
-        """The headers that HTTP of the current era repeats from the request, so that a proxy can route it."""
-        if self.config.transport == "stdio":
-            return None
-        from mcp.shared.inbound import encode_header_value, mcp_param_headers
-
-        headers = {VERSION_HEADER: self._agreed.version, METHOD_HEADER: method}
-        name = params.get(NAME_PARAMETERS.get(method, ""))
-        if isinstance(name, str):
-            headers[NAME_HEADER] = encode_header_value(name)
-            header_map = self._header_maps.get(name)
-            if method == "tools/call" and header_map:
-                headers.update(mcp_param_headers(header_map, params.get("arguments") or {}))
-        return headers
-
-    def _learn_headers(
-        self, tools: tuple[dict[str, Any], ...], findings: list[Finding]
-    ) -> tuple[dict[str, Any], ...]:
-        """Remember which arguments go into headers; a tool that asks for that wrongly must be left out."""
-        if not self._agreed.modern or '"x-mcp-header"' not in json.dumps(tools):
-            return tools
-        from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
-
-        kept = []
-        for tool in tools:
-            schema = tool.get("inputSchema")
-            reason = find_invalid_x_mcp_header(schema)
-            if reason is None:
-                kept.append(tool)
-                self._header_maps[str(tool.get("name"))] = x_mcp_header_map(schema)
-                continue
-            findings.append(
-                Finding(
-                    code="invalid_parameter_header",
-                    severity="error",
-                    subject=f"{self.name}/{tool.get('name')}",
-                    source=self.config.where,
-                    message=Sentence(
-                        f"the tool is left out, as the protocol asks: {reason}",
-                        f"按协议要求略去该工具：{reason}",
-                    ),
-                )
-            )
-        return tuple(kept)
 
     def _notified(self, method: str, params: Mapping[str, Any]) -> None:
         if method == "notifications/tools/list_changed":
