@@ -37,18 +37,18 @@ def escape_pointer(part: object) -> str:
 
 
 def bounded_copy(
-    value: Any, *, max_depth: int = MAX_DEPTH, max_nodes: int = MAX_NODES
+    value: Any, *, max_depth: int = MAX_DEPTH, max_nodes: int = MAX_NODES, keep_text: bool = True
 ) -> tuple[Any, tuple[Cut, ...]]:
     """A copy of a JSON-like value in plain types (dict, list, str, int, float, bool, None), and what was cut.
 
-    Mappings become dicts with text keys, tuples and sets lists, NaN and infinities None, other objects their text. A
-    container below `max_depth`, inside itself, or beyond `max_nodes` values becomes `{CUT_KEY: digest}`.
+    Mappings become dicts with text keys, tuples and sets lists, NaN and infinities None, other objects their text (or, without
+    `keep_text`, an empty object, so that they are taken for no text). A container below `max_depth`, inside itself, or beyond `max_nodes` values becomes `{CUT_KEY: digest}`.
     """
-    copier = _Copier(max_depth, max_nodes)
+    copier = _Copier(max_depth, max_nodes, keep_text)
     try:
         return copier.copy(value, 0, ()), tuple(copier.cuts)
     except RecursionError:
-        shallow = _Copier(max_depth // 4, max_nodes)
+        shallow = _Copier(max_depth // 4, max_nodes, keep_text)
         return shallow.copy(value, 0, ()), tuple(shallow.cuts)
 
 
@@ -56,7 +56,8 @@ Path = tuple[Any, ...]
 
 
 class _Copier:
-    def __init__(self, max_depth: int, max_nodes: int) -> None:
+    def __init__(self, max_depth: int, max_nodes: int, keep_text: bool) -> None:
+        self.keep_text = keep_text
         self.max_depth = max_depth
         self.left = max_nodes
         self.cuts: list[Cut] = []
@@ -112,6 +113,8 @@ class _Copier:
             return self._container(value, depth, path)
         if isinstance(value, (set, frozenset)):
             return self._container(sorted(value, key=str), depth, path)
+        if not self.keep_text:
+            return {}
         try:
             return str(value)
         except Exception:

@@ -110,6 +110,7 @@ class Dialect:
         self.anchors: dict[str, Path] = {}
         self.patterns: list[tuple[dict[str, Any], str, Path]] = []
         self.converted = False
+        self.has_cuts = False
         self.reference_alone = False
 
     def note(self, code: str, path: Path, **facts: Any) -> None:
@@ -146,6 +147,10 @@ class Dialect:
             return node
         if not isinstance(node, dict):
             return self._not_a_schema(node, path)
+        if self.has_cuts and any(isinstance(value, dict) and CUT_KEY in value for value in node.values()):
+            return {
+                key: value for key, value in node.items() if key == "description" and isinstance(value, str)
+            }
         for key in list(node):
             if key in _PLAIN and (key == "default" or key == "const" or isinstance(node[key], str)):
                 continue

@@ -52,8 +52,8 @@ class Gatherer:
                 {"value": bounded_copy(entry)[0]},
             )
             return
-        original, cuts = bounded_copy(entry)
-        definition = read_definition(entry if not cuts else original)
+        original, _ = bounded_copy(entry)
+        definition = read_definition(entry)
         if definition is None:
             reason = make_finding("name_missing", tool_key(server, f"#{index}"), index=index, source=source)
             self._quarantine(server, f"#{index}", reason, original)
@@ -75,7 +75,7 @@ class Gatherer:
             description=definition.description,
             input_schema=found_input.schema,
             output_schema=self._output_schema(definition.output_schema, key, source),
-            annotations=dict(definition.annotations),
+            annotations=bounded_copy(definition.annotations)[0],
             original=original,
             effects=annotation_effects(definition.annotations),
         )

@@ -56,6 +56,7 @@ def read_schema(raw: Any, subject: str = "", *, repair: bool = True, arguments: 
     copied, cuts = bounded_copy(raw)
     dialect = Dialect(subject, repair=repair, part="input" if arguments else "output")
     dialect.findings.extend(cut_findings(cuts, subject))
+    dialect.has_cuts = bool(cuts)
     try:
         if not isinstance(copied, dict):
             return _unreadable_root(dialect, copied, arguments)
@@ -85,6 +86,8 @@ def _as_arguments(dialect: Dialect, schema: dict[str, Any]) -> dict[str, Any]:
     if set(schema) <= {"$schema"}:
         return empty_schema()
     schema["type"] = "object"
+    if dialect.has_cuts and "properties" not in schema:
+        schema["additionalProperties"] = True
     if "properties" not in schema:
         schema["properties"] = {}
     return schema

@@ -167,7 +167,7 @@ def _errors(validator: Any, value: Any) -> list[Any]:
     try:
         return list(validator.iter_errors(value))
     except (UnicodeError, ValueError, TypeError, OverflowError):
-        copied, _ = bounded_copy(value)
+        copied, _ = bounded_copy(value, keep_text=False)
         return list(validator.iter_errors(_printable(copied)))
 
 
