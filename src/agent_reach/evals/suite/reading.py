@@ -250,6 +250,8 @@ def _conversation(
                 "path", "is given for the task and for its turns", "give it in one of the two places"
             )
         turns = later
+        if len(turns) == 1:
+            return turns[0].user, (), own or turns[0].paths
     else:
         by_turn = any(turn.paths for turn in later)
         turns = [ScriptedTurn(user=query, paths=own if by_turn else ()), *later]
