@@ -6,14 +6,14 @@ import asyncio
 import json
 
 import pytest
+from tests.router_execute.support import OK, TEXT, call, executor, fails, sequence, tool
+
 from agent_reach.backends.base import failure, success
 from agent_reach.records.trace import CallOutcome
 from agent_reach.router.execute import Executor
 from agent_reach.router.execute_records import ExecutionPolicy
 from agent_reach.router.normalize import normalize_call
 from agent_reach.router.retry import parse_retry_after
-
-from tests.router_execute.support import OK, TEXT, call, executor, fails, sequence, tool
 
 
 def run(coroutine):  # type: ignore[no-untyped-def]
@@ -47,7 +47,7 @@ def test_d01_what_is_safe_to_repeat_is_repeated_within_one_deadline(effects: tup
         assert record.outcome.attempts == 3
         assert not record.first_outcome.ok
         policy = ExecutionPolicy(total_timeout=0.3, base_delay=0.5)
-        runner, backend, clock = executor(sequence(fails("transport"), OK), [seats], policy=policy)
+        runner, backend, _clock = executor(sequence(fails("transport"), OK), [seats], policy=policy)
         record = await runner.execute(call(seats, row="3"))
         assert len(backend.calls) == 1
         assert not record.ok
@@ -95,7 +95,11 @@ def test_d10_the_budget_of_retries_is_shared_by_all_calls_to_a_server() -> None:
 
     async def go() -> None:
         policy = ExecutionPolicy(
-            retry_budget=3, retry_budget_ratio=0.0, max_attempts=5, circuit_failures=10**6
+            retry_budget=3,
+            retry_budget_ratio=0.0,
+            retry_budget_per_second=0.0,
+            max_attempts=5,
+            circuit_failures=10**6,
         )
         runner, backend, _ = executor(sequence(fails("rate_limited")), [find, other], policy=policy)
         await asyncio.gather(
@@ -213,7 +217,7 @@ def test_d22_failover_only_for_what_another_provider_can_mend(outcome: object, m
 
     async def go() -> None:
         policy = ExecutionPolicy(fallbacks={"main/search": ("backup/search",)}, max_attempts=1)
-        runner, backend, _ = executor(
+        runner, _backend, _ = executor(
             lambda t, a, n: outcome(t) if t.server == "main" else OK,  # type: ignore[operator]
             [main, backup],
             policy=policy,

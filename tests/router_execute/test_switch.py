@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.router_execute.support import OK, call, executor, fails, sequence, tool
+
 from agent_reach.records.trace import CallOutcome
 from agent_reach.router.blame import RequestFacts, blame, stage_figures
 from agent_reach.router.execute_cap import ResultStore, cap_result, size_of
 from agent_reach.router.execute_records import ExecutionPolicy
 from agent_reach.router.retry import back_off
 from agent_reach.router.switch import SwitchRequest, lexical_finder, map_arguments
-from hypothesis import given
-from hypothesis import strategies as st
-
-from tests.router_execute.support import OK, TEXT, call, executor, fails, sequence, tool
 
 CITY = {"type": "string", "description": "Name of the city"}
 ONE = tool(
@@ -119,7 +119,7 @@ def test_unknown_outcomes_and_writes_are_never_left() -> None:
 def test_retries_count_as_failures_in_a_row() -> None:
     async def go() -> None:
         tools = [ONE, TWO]
-        runner, backend, _ = executor(
+        runner, _backend, _ = executor(
             by_tool(get_weather=fails("rate_limited")), tools, finder=lexical_finder(tools)
         )
         record = await runner.execute(call(ONE, city="Paris"), request=runner.request())

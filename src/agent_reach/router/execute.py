@@ -273,7 +273,7 @@ class Executor:
         delay = back_off(tries + 1, policy, self.random, retry_after(outcome, self.wall_clock()))
         if waited + delay > policy.max_wait or self.clock() + delay >= deadline:
             return None
-        return delay if server.budget.spend() else None
+        return delay if server.budget.spend(self.clock()) else None
 
     def _blocked(
         self, state: RequestState, server: _Server, tool: Tool, arguments: Mapping[str, Any], *, first: bool
@@ -336,7 +336,7 @@ class Executor:
         known = self._servers.get(name)
         if known is None:
             known = _Server(
-                RetryBudget.of(self.policy),
+                RetryBudget.of(self.policy, self.clock()),
                 Circuit(self.policy.circuit_failures, self.policy.circuit_reset),
                 asyncio.Semaphore(self.policy.concurrency_per_server),
             )

@@ -89,23 +89,34 @@ def back_off(attempt: int, policy: ExecutionPolicy, random: Callable[[], float],
 
 @dataclass(slots=True)
 class RetryBudget:
-    """Tokens for the retries to one server: each call earns a share of a token, each retry costs one."""
+    """Tokens for the retries to one server, shared by all calls to it: they come back with time and a little with each
+    call, each retry costs one. Times are those of the executor's clock, in seconds."""
 
     limit: float
     ratio: float
+    per_second: float
     tokens: float
+    filled_at: float = 0.0
 
     @classmethod
-    def of(cls, policy: ExecutionPolicy) -> RetryBudget:
+    def of(cls, policy: ExecutionPolicy, now: float) -> RetryBudget:
         """A full budget."""
-        return cls(policy.retry_budget, policy.retry_budget_ratio, policy.retry_budget)
+        return cls(
+            policy.retry_budget,
+            policy.retry_budget_ratio,
+            policy.retry_budget_per_second,
+            policy.retry_budget,
+            now,
+        )
 
     def earn(self) -> None:
         """A call went out."""
         self.tokens = min(self.limit, self.tokens + self.ratio)
 
-    def spend(self) -> bool:
+    def spend(self, now: float) -> bool:
         """Take one token; False where none is left."""
+        self.tokens = min(self.limit, self.tokens + max(0.0, now - self.filled_at) * self.per_second)
+        self.filled_at = now
         if self.tokens < 1.0:
             return False
         self.tokens -= 1.0

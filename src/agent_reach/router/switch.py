@@ -6,6 +6,7 @@ place in it is a reason not to switch. Writes are neither left nor entered unles
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,6 +52,29 @@ _COMMON = frozenset(
         "查询",
         "获取",
     ]
+)
+
+_SAYS_NOTHING = frozenset(
+    (
+        "name",
+        "id",
+        "string",
+        "value",
+        "number",
+        "text",
+        "input",
+        "parameter",
+        "argument",
+        "optional",
+        "required",
+    )
+)
+_SAME_THING = (
+    ("city", "location", "place", "town", "城市", "地点", "位置"),
+    ("query", "q", "keyword", "keywords", "term", "search", "关键词", "关键字"),
+    ("email", "mail", "邮箱"),
+    ("date", "day", "日期"),
+    ("person", "user", "customer", "用户", "客户"),
 )
 
 
@@ -103,13 +127,21 @@ def may_switch(tool: Tool, policy: ExecutionPolicy) -> bool:
 
 
 def lexical_finder(tools: Sequence[Tool]) -> Finder:
-    """A finder over a list of tools by the words they share with the failing one; for use without a ranking."""
+    """A finder over a list of tools by the words they share with the failing one; for use without a ranking.
+
+    Words weigh by their rarity among the tools, so that the phrases all descriptions share make nothing similar.
+    """
     vocabulary = {tool.key: _vocabulary(tool) for tool in tools}
+    counts: dict[str, int] = {}
+    for known in vocabulary.values():
+        for word in known:
+            counts[word] = counts.get(word, 0) + 1
+    weights = {word: math.log(1 + len(vocabulary) / count) for word, count in counts.items()}
 
     def find(request: SwitchRequest) -> list[Tool]:
         own = vocabulary.get(request.tool.key) or _vocabulary(request.tool)
         scored = [
-            (similarity(own, vocabulary[tool.key]), tool)
+            (similarity(own, vocabulary[tool.key], weights), tool)
             for tool in tools
             if tool.key not in request.exclude and tool.key != request.tool.key
         ]
@@ -121,15 +153,15 @@ def lexical_finder(tools: Sequence[Tool]) -> Finder:
 
 
 def _vocabulary(tool: Tool) -> frozenset[str]:
-    text = " ".join(
-        [" ".join(split_identifier(tool.name)), tool.description, tool.note.summary if tool.note else ""]
-    )
+    note = tool.note.summary if tool.note else ""
+    text = " ".join([" ".join(split_identifier(tool.name)), tool.description, note])
     return frozenset(word.removesuffix("s") if word.isascii() else word for word in words(text)) - _COMMON
 
 
-def similarity(left: frozenset[str], right: frozenset[str]) -> float:
-    """Shared words over all words (Jaccard)."""
-    return len(left & right) / len(left | right) if left | right else 0.0
+def similarity(left: frozenset[str], right: frozenset[str], weights: Mapping[str, float]) -> float:
+    """Weight of the shared words over the weight of all (weighted Jaccard); an unknown word weighs 1."""
+    everything = sum(weights.get(word, 1.0) for word in left | right)
+    return sum(weights.get(word, 1.0) for word in left & right) / everything if everything > 0 else 0.0
 
 
 def stand_ins(
@@ -175,7 +207,7 @@ def map_arguments(source: Tool, target: Tool, arguments: Mapping[str, Any]) -> d
         else:
             waiting.append(name)
     for name in waiting:
-        place = _alike(source, target, name, free, alone=len(waiting) == 1)
+        place = _alike(source, target, name, free)
         if place is None:
             return None
         made[place] = arguments[name]
@@ -200,8 +232,8 @@ def _noted(source: Tool, target: Tool, name: str, free: Mapping[str, Any]) -> li
     return found
 
 
-def _alike(source: Tool, target: Tool, name: str, free: Mapping[str, Any], *, alone: bool) -> str | None:
-    """The one free parameter of the same type that shares words with the argument, or the only required one left."""
+def _alike(source: Tool, target: Tool, name: str, free: Mapping[str, Any]) -> str | None:
+    """The one free parameter of the same type that shares words with the argument."""
     schema = source.parameters.get(name)
     types = parameter_types(schema, source.input_schema) if schema is not None else frozenset()
     same_type = [
@@ -213,13 +245,11 @@ def _alike(source: Tool, target: Tool, name: str, free: Mapping[str, Any], *, al
     scored = sorted(((len(own & _words_of(other, free[other])), other) for other in same_type), reverse=True)
     if scored and scored[0][0] >= 1 and (len(scored) == 1 or scored[0][0] > scored[1][0]):
         return scored[0][1]
-    required = [other for other in same_type if other in target.required]
-    if alone and len(required) == 1 and name in source.required and len(source.required) == 1:
-        return required[0]
     return None
 
 
 def _words_of(name: str, schema: Any) -> frozenset[str]:
     description = str(schema.get("description") or "") if isinstance(schema, Mapping) else ""
     plain = {*split_identifier(name), *(re.sub(r"s$", "", word) for word in words(description))}
-    return frozenset(plain) - _COMMON - {"name", "id", "string", "value"}
+    plain |= {group[0] for group in _SAME_THING if plain & set(group)}
+    return frozenset(plain) - _COMMON - _SAYS_NOTHING
