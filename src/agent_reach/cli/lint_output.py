@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from agent_reach.lint.engine import LintResult
 from agent_reach.lint.table import RULES
 from agent_reach.records.finding import Finding
 from agent_reach.records.message import Language, Message
-from agent_reach.reports.figures import display_width
+from agent_reach.reports.figures import wrap
 
 _MARKS = {"error": "x", "warning": "!", "info": "-"}
 _WIDTH = 80
@@ -28,7 +27,7 @@ def text_lines(result: LintResult, limit: int, language: Language) -> list[str]:
     lines: list[str] = []
     for code, findings in _grouped(result.findings):
         head = f"{_MARKS[findings[0].severity]} {code} ({len(findings)}) {_title(code, language)}"
-        lines.extend(_fold(head, "", "  "))
+        lines.extend(wrap(head, _WIDTH, first="", indent="  "))
         shown = findings if limit == 0 else findings[:limit]
         for finding in shown:
             lines.extend(_wrapped(finding, language))
@@ -41,7 +40,7 @@ def text_lines(result: LintResult, limit: int, language: Language) -> list[str]:
             )
         fix = findings[0].fix
         if fix is not None:
-            lines.extend(_fold(f"-> {fix.text(language)}", "    ", "       "))
+            lines.extend(wrap(f"-> {fix.text(language)}", _WIDTH, first="    ", indent="       "))
         lines.append("")
     lines.append(_summary(result, language))
     return lines
@@ -62,17 +61,7 @@ def _title(code: str, language: Language) -> str:
 def _wrapped(finding: Finding, language: Language) -> list[str]:
     place = finding.subject + (f" {finding.pointer}" if finding.pointer else "")
     text = f"{place}: {finding.message.text(language)}" if place else finding.message.text(language)
-    return _fold(text, "    ", "      ")
-
-
-def _fold(text: str, first: str, rest: str) -> list[str]:
-    """The text on lines of at most 80 columns; wide characters count two, and a line may end after any of them."""
-    lines = [first]
-    for piece in re.findall(r"[\u2e80-\uffef]|[^\s\u2e80-\uffef]+\s*|\s+", text):
-        if display_width(lines[-1]) + display_width(piece.rstrip()) > _WIDTH and lines[-1].strip():
-            lines.append(rest)
-        lines[-1] += piece
-    return [line.rstrip() for line in lines]
+    return wrap(text, _WIDTH, first="    ", indent="      ")
 
 
 def _summary(result: LintResult, language: Language) -> str:

@@ -1,0 +1,1 @@
+"""Traces out: `shapes` are the fixed JSON shapes, `telemetry` OpenTelemetry spans, `parquet` columns; `table` lists them."""

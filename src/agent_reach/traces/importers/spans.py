@@ -133,8 +133,8 @@ def _span(raw: Mapping[str, Any], scope: str) -> Span:
         span_id=str(_first(raw, context, "span_id", "spanId") or ""),
         parent_id=str(_first(raw, {}, "parent_span_id", "parentSpanId", "parent_id", "parentId") or ""),
         name=str(raw.get("name") or ""),
-        start=seconds(_first(raw, {}, "start_time", "startTimeUnixNano", "start_time_unix_nano", "start")),
-        end=_end(_first(raw, {}, "end_time", "endTimeUnixNano", "end_time_unix_nano", "end")),
+        start=_time(raw, "start_time", "startTimeUnixNano", "start_time_unix_nano", "start"),
+        end=_time(raw, "end_time", "endTimeUnixNano", "end_time_unix_nano", "end"),
         attributes=attributes,
         status={"2": "ERROR", "STATUS_CODE_ERROR": "ERROR", "1": "OK", "STATUS_CODE_OK": "OK"}.get(
             code, code.upper()
@@ -151,10 +151,20 @@ def _span(raw: Mapping[str, Any], scope: str) -> Span:
     )
 
 
-def _end(value: Any) -> float | None:
-    return (
-        None if value in (None, "", "0") or (value == 0 and not isinstance(value, float)) else seconds(value)
-    )
+def _time(raw: Mapping[str, Any], *keys: str) -> float | None:
+    """The first of the times that is given; one whose name says nanoseconds is read as such, whatever its size. An end of
+    0 or none means that the span is open."""
+    for key in keys:
+        value = raw.get(key)
+        if value in (None, "", "0") or (value == 0 and key.endswith("Nano")):
+            continue
+        if key.lower().replace("_", "").endswith("unixnano"):
+            try:
+                return int(value) / 1e9
+            except (TypeError, ValueError):
+                return seconds(value)
+        return seconds(value)
+    return None
 
 
 def _first(raw: Mapping[str, Any], context: Mapping[str, Any], *keys: str) -> Any:

@@ -1,0 +1,315 @@
+"""`agent-reach traces`: import, export, list, show, count, prune and migrate stored traces."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent_reach.cli.main import EXIT_GOOD
+from agent_reach.cli.output import language_option, print_findings, print_json, write_whole
+from agent_reach.records.message import Language
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agent_reach.traces.store.base import TraceFilter, TraceStore
+
+_DEFAULT = ".agent-reach/traces.db"
+_FORMATS = "agent-reach, mcp, claude-code, inspect, langsmith, langfuse, otel, openai-responses, anthropic, openai-chat"
+
+
+def _store_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--store",
+        "store_url",
+        help=f"Store: a file or postgresql://... (default: the project's, else {_DEFAULT}).",
+    )(function)
+
+
+def _filter_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(
+        (
+            click.option("--tool", default="", help="Traces with a call of this tool."),
+            click.option("--server", default="", help="Traces with a call of this server."),
+            click.option(
+                "--outcome",
+                type=click.Choice(["ok", "failed", "unknown"]),
+                help="Traces with a call that ended so.",
+            ),
+            click.option("--error", "error_kind", default="", help="Traces with a call of this error kind."),
+            click.option("--cause", default="", help="Traces whose scoring noted this cause."),
+            click.option("--task", "task_id", default="", help="Traces of this task."),
+            click.option(
+                "--since", help="From this time: 2026-01-31, an ISO time, or 7d, 12h, 30m before now."
+            ),
+            click.option("--until", help="Before this time, in the same forms."),
+            click.option("--text", default="", help="Traces whose request holds this text."),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+@click.group(name="traces")
+def command() -> None:
+    """Import, export, list, show and replay traces."""
+
+
+@command.command(name="import")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@click.option("--format", "form", help=f"Form of the files (default: found by looking): {_FORMATS}.")
+@_store_option
+@click.option("--json", "as_json", is_flag=True, help="JSON to stdout.")
+@language_option
+def import_command(
+    files: tuple[str, ...], form: str | None, store_url: str | None, as_json: bool, language: Language
+) -> int:
+    """Read FILES of other tools into the store. Broken parts are told and the rest is read; importing again changes nothing."""
+    from agent_reach.traces.importers.read import import_traces
+
+    rows = []
+    with _open(store_url) as store:
+        for name in files:
+            imported = import_traces(name, form)
+            count = calls = 0
+            for trace in imported:
+                store.add(trace)
+                count += 1
+                calls += len(trace.calls)
+            store.flush()
+            rows.append(
+                {
+                    "file": name,
+                    "format": imported.format,
+                    "traces": count,
+                    "calls": calls,
+                    "findings": imported.counts,
+                }
+            )
+            if not as_json:
+                click.echo(f"{name}: {imported.format}, {count} traces, {calls} calls")
+                print_findings(imported.findings[:20], language)
+    if as_json:
+        print_json(rows)
+    return EXIT_GOOD
+
+
+@command.command(name="export")
+@click.option(
+    "--format",
+    "form",
+    default="agent-reach",
+    show_default=True,
+    type=click.Choice(["agent-reach", "reach-record", "path", "otlp", "parquet"]),
+    help="Shape of the export.",
+)
+@click.option("--output", type=click.Path(dir_okay=False), help="File to write (default: stdout).")
+@click.option(
+    "--to", "collector", metavar="ADDRESS", help="Send OTLP to a collector, e.g. http://127.0.0.1:4318."
+)
+@click.option("--limit", type=click.IntRange(1), help="At most so many traces.")
+@_filter_options
+@_store_option
+def export_command(
+    form: str,
+    output: str | None,
+    collector: str | None,
+    limit: int | None,
+    store_url: str | None,
+    **wanted: Any,
+) -> int:
+    """Write traces in a fixed shape, one JSON value a line, to Parquet, or to an OpenTelemetry collector."""
+    from agent_reach.errors import InputError
+
+    with _open(store_url, read_only=True) as store:
+        chosen = store.iterate(_filter(limit=limit, **wanted))
+        if collector:
+            from agent_reach.traces.exporters.telemetry import send_otlp
+
+            click.echo(f"{send_otlp(chosen, collector)} traces sent", err=True)
+        elif form == "parquet":
+            from agent_reach.traces.exporters.parquet import write_parquet
+
+            if not output:
+                raise InputError(
+                    "a Parquet file needs a name", where="--output", next_step="--output calls.parquet"
+                )
+            click.echo(f"{write_parquet(chosen, Path(output))} calls written", err=True)
+        else:
+            from agent_reach.traces.exporters.table import EXPORTERS
+
+            lines = (
+                json.dumps(row, ensure_ascii=False) for trace in chosen for row in EXPORTERS[form](trace)
+            )
+            if output:
+                write_whole(Path(output), "".join(f"{line}\n" for line in lines))
+            else:
+                for line in lines:
+                    click.echo(line)
+    return EXIT_GOOD
+
+
+@command.command(name="list")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many.")
+@_filter_options
+@_store_option
+@click.option("--json", "as_json", is_flag=True, help="JSON to stdout.")
+def list_command(limit: int, store_url: str | None, as_json: bool, **wanted: Any) -> int:
+    """List traces, newest first."""
+    from agent_reach.records.codec import to_json
+
+    with _open(store_url, read_only=True) as store:
+        found = store.summaries(_filter(limit=limit, **wanted))
+    if as_json:
+        print_json(to_json(tuple(found)))
+        return EXIT_GOOD
+    from agent_reach.reports.figures import fit, one_line
+
+    for one in found:
+        state = "x" if one.failed else "+" if one.calls else "-"
+        click.echo(
+            f"{state} {fit(one.trace_id, 18)} {_when(one.started_at)} {one.calls:>3} calls  {fit(one_line(one.query), 32)}".rstrip()
+        )
+    if not found:
+        click.echo("no trace matches", err=True)
+    return EXIT_GOOD
+
+
+@command.command(name="show")
+@click.argument("trace_id")
+@_store_option
+@click.option("--json", "as_json", is_flag=True, help="JSON to stdout.")
+@language_option
+def show_command(trace_id: str, store_url: str | None, as_json: bool, language: Language) -> int:
+    """Show one trace from candidates to results. TRACE_ID may be the beginning of an id."""
+    from agent_reach.records.codec import to_json
+    from agent_reach.reports.trace_text import trace_lines
+
+    with _open(store_url, read_only=True) as store:
+        trace = store.get(trace_id)
+    if as_json:
+        print_json(to_json(trace))
+    else:
+        click.echo("\n".join(trace_lines(trace, language)))
+    return EXIT_GOOD
+
+
+@command.command(name="stats")
+@click.option("--since", help="From this day: 2026-01-31, an ISO time, or 7d before now.")
+@click.option("--until", help="To this day, in the same forms.")
+@_store_option
+@click.option("--json", "as_json", is_flag=True, help="JSON to stdout.")
+def stats_command(since: str | None, until: str | None, store_url: str | None, as_json: bool) -> int:
+    """Calls, outcomes and latency per tool, out of the roll-ups."""
+    from agent_reach.records.codec import to_json
+    from agent_reach.reports.figures import fit
+
+    with _open(store_url, read_only=True) as store:
+        found = store.statistics(since=_moment(since, "--since"), until=_moment(until, "--until"))
+    if as_json:
+        print_json(to_json(tuple(found)))
+        return EXIT_GOOD
+    click.echo(f"{'tool':<34}{'calls':>7}{'ok':>7}{'failed':>8}{'unknown':>8}{'p50':>8}{'p95':>8}")
+    for one in found:
+        times = "".join(
+            f"{value:>8.0f}" if value is not None else f"{'-':>8}"
+            for value in (one.latency_p50, one.latency_p95)
+        )
+        click.echo(f"{fit(one.tool, 33)} {one.calls:>7}{one.ok:>7}{one.failed:>8}{one.unknown:>8}{times}")
+    return EXIT_GOOD
+
+
+@command.command(name="prune")
+@click.option(
+    "--before", help="Delete traces that started before: 2026-01-31, an ISO time, or 30d before now."
+)
+@click.option(
+    "--max-megabytes",
+    type=click.FloatRange(min=0),
+    help="Then delete the oldest until the store is this small.",
+)
+@_store_option
+def prune_command(before: str | None, max_megabytes: float | None, store_url: str | None) -> int:
+    """Delete old traces; figures per tool and day stay."""
+    from agent_reach.errors import InputError
+
+    if before is None and max_megabytes is None:
+        raise InputError("nothing says what to delete", next_step="give --before 30d or --max-megabytes 500")
+    limit = int(max_megabytes * 1_000_000) if max_megabytes is not None else None
+    with _open(store_url) as store:
+        deleted = store.prune(before=_moment(before, "--before"), max_bytes=limit)
+    click.echo(f"{deleted} traces deleted")
+    return EXIT_GOOD
+
+
+@command.command(name="migrate")
+@_store_option
+@click.option("--to", "target", metavar="STORE", help="Copy all traces into this store as well.")
+def migrate_command(store_url: str | None, target: str | None) -> int:
+    """Bring a store to the current form, and copy it to another one (SQLite to PostgreSQL, say)."""
+    from agent_reach.traces.store.base import TraceStore
+
+    with _open(store_url) as store:
+        if target is None:
+            click.echo("the store is up to date")
+            return EXIT_GOOD
+        with TraceStore.open(target) as other:
+            click.echo(f"{other.add_all(store.iterate())} traces copied")
+    return EXIT_GOOD
+
+
+def _open(store_url: str | None, *, read_only: bool = False) -> TraceStore:
+    from agent_reach.cli.sources import find_project_config
+    from agent_reach.traces.store.base import TraceStore
+
+    if store_url is None:
+        project = find_project_config()
+        store_url = project.store if project is not None else _DEFAULT
+    store = TraceStore.open(store_url, read_only=read_only)
+    print_findings(store.findings, "en")
+    return store
+
+
+def _filter(
+    *, limit: int | None, outcome: str | None, since: str | None, until: str | None, **named: str
+) -> TraceFilter:
+    from agent_reach.traces.store.base import TraceFilter
+
+    fields: dict[str, Any] = dict(named)
+    return TraceFilter(
+        status=outcome or "",
+        since=_moment(since, "--since"),
+        until=_moment(until, "--until"),
+        limit=limit,
+        **fields,
+    )
+
+
+def _moment(text: str | None, where: str) -> float | None:
+    """A time on the command line in seconds since the epoch."""
+    import re
+    import time
+
+    from agent_reach.errors import InputError
+    from agent_reach.traces.importers.base import seconds
+
+    if text is None:
+        return None
+    ago = re.fullmatch(r"(\d+(?:\.\d+)?)([mhdw])", text)
+    if ago:
+        return time.time() - float(ago.group(1)) * {"m": 60, "h": 3600, "d": 86400, "w": 604800}[ago.group(2)]
+    moment = seconds(text) if not text.isdigit() else None
+    if moment is None:
+        raise InputError(
+            f"{text!r} is no time", where=where, next_step="write 2026-01-31, 2026-01-31T12:00:00+08:00 or 7d"
+        )
+    return moment
+
+
+def _when(moment: float | None) -> str:
+    from datetime import datetime
+
+    return datetime.fromtimestamp(moment).strftime("%Y-%m-%d %H:%M") if moment is not None else f"{'-':<16}"
