@@ -1,10 +1,11 @@
 """What one call over stdio costs: this project's session beside the `mcp` package's own client, on one server.
 
-    python benchmarks/wire.py [--calls N] [--json FILE]
+    python benchmarks/wire.py [--calls N] [--soak N] [--json FILE]
 
 The server answers at once (raw JSON-RPC, standard library only), so what is measured is transport and client. Both
 clients take turns in blocks, so that the machine's noise meets both. Times are wall clock per sequential call, CPU is
-of the client process alone.
+of the client process alone. `--soak` also sends that many calls, 1,000 at a time, to ten servers of both eras and tells
+how the memory of the client grew after the first tenth.
 """
 
 from __future__ import annotations
@@ -87,12 +88,50 @@ async def measure(era: str, calls: int, silence: TextIO) -> list[dict[str, Any]]
     ]
 
 
+async def soak(calls: int) -> dict[str, Any]:
+    """Calls through the backend, each answer checked; resident memory in kB after a tenth and at the end."""
+    from agent_reach.backends.mcp import McpBackend
+    from agent_reach.records.tool import Tool
+
+    def server(number: int) -> ServerConfig:
+        era = "modern" if number % 2 else "legacy"
+        arguments = (str(SERVER), "--era", era)
+        return ServerConfig(
+            name=f"s{number}", command=sys.executable, args=arguments, env={"PATH": os.environ["PATH"]}
+        )
+
+    backend = McpBackend([server(number) for number in range(10)])
+
+    async def one(number: int) -> None:
+        outcome = await backend.call(Tool(name="echo", server=f"s{number % 10}"), {"n": number})
+        if outcome.value != {"n": number}:
+            raise AssertionError(outcome)
+
+    memory = []
+    started = time.perf_counter()
+    for block in range(10):
+        for first in range(block * calls // 10, (block + 1) * calls // 10, 1000):
+            await asyncio.gather(*(one(first + number) for number in range(min(1000, calls // 10))))
+        statm = Path("/proc/self/statm").read_text()
+        memory.append(int(statm.split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024)
+    seconds = time.perf_counter() - started
+    await backend.aclose()
+    return {
+        "calls": calls,
+        "seconds": round(seconds, 1),
+        "memory_kb_after_a_tenth": memory[0],
+        "memory_kb_at_the_end": memory[-1],
+        "findings": len(backend.findings),
+    }
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--calls", type=int, default=2000)
+    parser.add_argument("--soak", type=int, default=0, metavar="N")
     parser.add_argument("--json", type=Path, default=None, metavar="FILE")
     options = parser.parse_args()
     rows = []
@@ -103,9 +142,14 @@ def main() -> None:
     print(" ".join(f"{head:>20}" for head in heads))
     for row in rows:
         print(" ".join(f"{row[head]!s:>20}" for head in heads))
+    soaked = asyncio.run(soak(options.soak)) if options.soak else None
+    if soaked is not None:
+        print("soak: " + ", ".join(f"{key} {value}" for key, value in soaked.items()))
     print(f"load average while measuring: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     if options.json is not None:
-        options.json.write_text(json.dumps({"rows": rows, "load": os.getloadavg()[0]}, indent=2) + "\n")
+        options.json.write_text(
+            json.dumps({"rows": rows, "soak": soaked, "load": os.getloadavg()[0]}, indent=2) + "\n"
+        )
 
 
 if __name__ == "__main__":

@@ -304,6 +304,34 @@ def test_d17_noise_on_stdout_is_skipped_and_told_once(tmp_path: Path) -> None:
     run(main())
 
 
+@pytest.mark.parametrize(
+    ("lines", "ids", "noise"),
+    [
+        (b'Loading...{"jsonrpc":"2.0","id":1,"result":{}}\n', [1], 1),
+        (b'\xef\xbb\xbf{"jsonrpc":"2.0","id":1,"result":{}}\r\n\r\n', [1], 0),
+        (b'[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"result":{}}]\n', [1, 2], 0),
+        (b'{"level":"info"}\nnull\n3\n"x"\n{"jsonrpc":"2.0","id":1,"error":{}}', [1], 4),
+        (b'\xff\xfe broken bytes\n{"jsonrpc":"2.0","id":1,"result":null}\n', [1], 1),
+        (b"[" * 100_000 + b'\n{"jsonrpc":"2.0","id":1,"result":{}}\n', [1], 1),
+    ],
+)
+def test_d17_other_noise(tmp_path: Path, lines: bytes, ids: list[int], noise: int) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(lines)
+
+    async def main() -> None:
+        replies = Replies()
+        channel = PipeChannel(ServerConfig(name="noisy", command="/bin/cat", args=(str(path),)))
+        await channel.open(replies)
+        while not replies.reasons:
+            await asyncio.sleep(0.01)
+        await channel.close()
+        assert [message["id"] for message in replies.messages] == ids
+        assert sum(finding.data["lines"] for finding in channel.findings()) == noise
+
+    run(main())
+
+
 def test_d17_a_server_with_a_banner_works() -> None:
     async def main() -> None:
         async with ServerSession(raw_server("--banner", "--noise"), QUICK) as session:

@@ -216,7 +216,9 @@ class PipeChannel:
             value = json.loads(stripped)
         except (ValueError, RecursionError):
             self._noise_received(stripped)
-            return
+            value = _after_noise(stripped)
+            if value is None:
+                return
         for message in value if isinstance(value, list) else [value]:
             if self._receiver is not None and is_protocol_message(message):
                 self._receiver.receive(message)
@@ -245,6 +247,18 @@ class PipeChannel:
             with contextlib.suppress(ValueError):
                 return f"the server was killed by {signal.Signals(-code).name}"
         return f"the server ended with exit code {code}"
+
+
+def _after_noise(line: bytes) -> Any:
+    """The message at the end of a line that begins with something printed without a line break; None if there is none."""
+    start = line.find(b'{"jsonrpc"', 1)
+    if start < 0:
+        return None
+    try:
+        value = json.loads(line[start:])
+    except (ValueError, RecursionError):
+        return None
+    return value if is_protocol_message(value) else None
 
 
 def _line(message: Message) -> bytes:
