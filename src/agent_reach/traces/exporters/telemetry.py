@@ -79,7 +79,7 @@ def _spans(trace: Trace) -> Iterator[dict[str, Any]]:
             children.append(_model_span(trace, step, trace_id, root_id, clock))
         for call in step.calls:
             children.append(_tool_span(trace, step, call, trace_id, root_id, clock))
-    start = clock.at(trace.started_at) if trace.started_at is not None else clock.first
+    start = clock.first
     end = int(trace.ended_at * 1e9) if trace.ended_at is not None else clock.last
     attributes = [
         _attribute("gen_ai.operation.name", "invoke_agent"),
