@@ -18,7 +18,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 MAX_DEPTH = 128
-MAX_NODES = 200_000
+MAX_NODES = 100_000
 
 CUT_KEY = "x-agent-reach-cut"
 
@@ -195,51 +195,81 @@ _TOKEN = re.compile(r"[ \t\n\r]*(?:([{}\[\],:\"])|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d
 
 
 def _parse_deep(text: str) -> Any:
-    """An iterative parser for what the standard one cannot nest; it accepts the same texts in their usual form."""
-    stack: list[Any] = []
-    pending: str | None = None
-    root: Any = None
-    position = 0
-    has_root = False
-    while True:
-        match = _TOKEN.match(text, position)
+    """An iterative reader for texts that the standard one cannot nest."""
+    reader = _DeepReader(text)
+    while not reader.done:
+        reader.step()
+    rest = text[reader.position :].lstrip(" \t\n\r")
+    if rest:
+        raise json.JSONDecodeError("extra text", text, len(text) - len(rest))
+    return reader.root
+
+
+class _DeepReader:
+    """`wants` is what may come next: a value, a key, a colon, or a comma; `may_end` that the container may close."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+        self.root: Any = None
+        self.stack: list[Any] = []
+        self.key = ""
+        self.wants = "value"
+        self.may_end = False
+        self.done = False
+
+    def step(self) -> None:
+        match = _TOKEN.match(self.text, self.position)
         if match is None:
-            if text[position:].strip():
-                raise json.JSONDecodeError("unexpected text", text, position)
-            break
-        position = match.end()
+            self.refuse("a value is missing or broken")
+        assert match is not None
+        self.position = match.end()
         mark, scalar = match.groups()
         if mark in ("}", "]"):
-            if not stack:
-                raise json.JSONDecodeError("unexpected end of a container", text, position)
-            stack.pop()
-            pending = None
-            continue
-        if mark in (",", ":"):
-            continue
-        value: Any
-        if mark == '"':
-            value, position = scanstring(text, position, True)
-            if stack and isinstance(stack[-1], dict) and pending is None:
-                pending = value
-                continue
+            self.close(mark)
+        elif mark in (",", ":"):
+            self.punctuate(mark)
+        elif mark == '"':
+            value, self.position = scanstring(self.text, self.position, True)
+            if self.wants == "key":
+                self.key, self.wants, self.may_end = value, ":", False
+            else:
+                self.place(value)
         elif mark is None:
-            value = json.loads(scalar)
+            self.place(json.loads(scalar))
         else:
-            value = {} if mark == "{" else []
-        if not stack:
-            if has_root:
-                raise json.JSONDecodeError("extra text", text, position)
-            root, has_root = value, True
-        elif isinstance(stack[-1], dict):
-            if pending is None:
-                raise json.JSONDecodeError("a key is missing", text, position)
-            stack[-1][pending] = value
-            pending = None
+            self.open({} if mark == "{" else [])
+
+    def refuse(self, message: str) -> None:
+        raise json.JSONDecodeError(message, self.text, self.position)
+
+    def punctuate(self, mark: str) -> None:
+        if self.wants != mark:
+            self.refuse(f"unexpected {mark!r}")
+        inside_object = isinstance(self.stack[-1], dict)
+        self.wants = "value" if mark == ":" or not inside_object else "key"
+        self.may_end = False
+
+    def place(self, value: Any) -> None:
+        if self.wants != "value":
+            self.refuse("unexpected value")
+        if not self.stack:
+            self.root, self.done = value, not isinstance(value, (dict, list))
+        elif isinstance(self.stack[-1], dict):
+            self.stack[-1][self.key] = value
         else:
-            stack[-1].append(value)
-        if mark in ("{", "["):
-            stack.append(value)
-    if stack or not has_root:
-        raise json.JSONDecodeError("the text ends early", text, len(text))
-    return root
+            self.stack[-1].append(value)
+        self.wants, self.may_end = ",", True
+
+    def open(self, value: Any) -> None:
+        self.place(value)
+        self.stack.append(value)
+        self.wants = "key" if isinstance(value, dict) else "value"
+        self.may_end = True
+
+    def close(self, mark: str) -> None:
+        if not self.stack or not self.may_end or isinstance(self.stack[-1], dict) is not (mark == "}"):
+            self.refuse(f"unexpected {mark!r}")
+        self.stack.pop()
+        self.wants, self.may_end = ",", True
+        self.done = not self.stack

@@ -338,7 +338,8 @@ class Dialect:
                 self.converted = True
                 self.note("draft_dialect", (path, key), detail="required is a flag", meant="nothing here")
             return
-        if isinstance(value, str) and value in (node.get("properties") or {}):
+        properties = node.get("properties")
+        if isinstance(value, str) and isinstance(properties, dict) and value in properties:
             self.illegal("schema_illegal", (path, key), detail="required is no list")
             self.note("draft_dialect", (path, key), detail="required is one name", meant="a list of it")
             node[key] = [value]

@@ -107,7 +107,8 @@ class PortableSchema:
     def _flat_root(self, root: dict[str, Any]) -> dict[str, Any]:
         """Choices and references at the root merged into one object: all names, only what all branches require."""
         if "$ref" in root:
-            root = dict(resolved_schema(root, self.root))
+            merged = resolved_schema(root, self.root)
+            root = dict(merged) if isinstance(merged, Mapping) else {"type": "object"}
             self.change("reference_inlined", "")
         for key in ("allOf", "anyOf", "oneOf"):
             options = root.get(key)
