@@ -88,6 +88,11 @@ async def measure(era: str, calls: int, silence: TextIO) -> list[dict[str, Any]]
     ]
 
 
+def resident_kb() -> int:
+    """Resident memory of this process."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
+
+
 async def soak(calls: int) -> dict[str, Any]:
     """Calls through the backend, each answer checked; resident memory in kB after a tenth and at the end."""
     from agent_reach.backends.mcp import McpBackend
@@ -112,8 +117,7 @@ async def soak(calls: int) -> dict[str, Any]:
     for block in range(10):
         for first in range(block * calls // 10, (block + 1) * calls // 10, 1000):
             await asyncio.gather(*(one(first + number) for number in range(min(1000, calls // 10))))
-        statm = Path("/proc/self/statm").read_text()
-        memory.append(int(statm.split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024)
+        memory.append(resident_kb())
     seconds = time.perf_counter() - started
     await backend.aclose()
     return {

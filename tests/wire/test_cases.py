@@ -388,3 +388,41 @@ def test_d18_answers_go_by_id_only() -> None:
         assert await following == "right"
 
     run(main())
+
+
+def test_a_listener_that_fails_costs_no_answer() -> None:
+    def broken(*_: Any) -> None:
+        raise ValueError("display is gone")
+
+    async def main() -> None:
+        options = dataclasses.replace(QUICK, on_notification=broken)
+        async with ServerSession(raw_server(), options) as session:
+            result = await session.call_tool("progress", {"steps": 2, "gap": 0.01}, on_progress=broken)
+            assert result["content"][0]["text"] == "done"
+            (finding,) = session.findings
+            assert finding.code == "listener_failed"
+            assert "display is gone" in finding.message.en
+
+    run(main())
+
+
+def test_a_question_that_the_server_takes_back_is_not_answered() -> None:
+    asked: list[str] = []
+
+    async def think(method: str, params: Any) -> dict[str, Any]:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            asked.append(method)
+        return {}
+
+    async def main() -> None:
+        channel = Loopback()
+        peer = Peer(channel, label="s", on_request=think)
+        peer.receive({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": {}})
+        await asyncio.sleep(0.01)
+        peer.receive({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "q"}})
+        await asyncio.sleep(0.01)
+        assert (asked, channel.sent) == (["elicitation/create"], [])
+
+    run(main())

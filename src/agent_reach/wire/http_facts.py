@@ -64,3 +64,10 @@ def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
             return None
     name = f"{parts.scheme}_proxy"
     return environment.get(name) or environment.get(name.upper()) or None
+
+
+def public_address(url: str) -> str:
+    """An address without its user, password and query, which may hold keys."""
+    parts = urllib.parse.urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return urllib.parse.urlunsplit((parts.scheme, host, parts.path, "", ""))

@@ -69,7 +69,8 @@ class Peer:
         self._unknown_count = 0
         self._late_count = 0
         self._lost_reason = ""
-        self._answering: set[asyncio.Task[None]] = set()
+        self._answering: dict[Any, asyncio.Task[None]] = {}
+        self._listener_error = ""
         self.on_lost: Callable[[str], None] | None = None
 
     @property
@@ -148,7 +149,7 @@ class Peer:
         for waiting in list(self._waiting.values()):
             if not waiting.future.done():
                 waiting.future.set_exception(ConnectionLost(reason, where=self._label))
-        for task in list(self._answering):
+        for task in list(self._answering.values()):
             task.cancel()
         if self.on_lost is not None:
             self.on_lost(reason)
@@ -169,21 +170,32 @@ class Peer:
         waiting.future.set_exception(error)
 
     def findings(self) -> tuple[Finding, ...]:
-        """Answers that belonged to no request."""
-        if not self._unknown_count:
-            return ()
-        ids = ", ".join(repr(item) for item in self._unknown_answers)
-        return (
-            Finding(
-                code="unknown_answer",
-                severity="warning",
-                subject=self._label,
-                message=Sentence(
+        """Answers that belonged to no request, and a listener of ours that failed."""
+        found = []
+        if self._unknown_count:
+            ids = ", ".join(repr(item) for item in self._unknown_answers)
+            found.append(
+                self._finding(
+                    "unknown_answer",
                     f"{self._unknown_count} answers carried an id that was never sent and were dropped: {ids}",
                     f"有 {self._unknown_count} 个应答的 id 从未发送过，已丢弃：{ids}",
-                ),
-                data={"count": self._unknown_count, "ids": list(self._unknown_answers)},
-            ),
+                    count=self._unknown_count,
+                    ids=list(self._unknown_answers),
+                )
+            )
+        if self._listener_error:
+            found.append(
+                self._finding(
+                    "listener_failed",
+                    f"whoever was told of the server's notifications failed: {self._listener_error}",
+                    f"接收服务器通知的一方出错：{self._listener_error}",
+                )
+            )
+        return tuple(found)
+
+    def _finding(self, code: str, en: str, zh: str, **data: Any) -> Finding:
+        return Finding(
+            code=code, severity="warning", subject=self._label, message=Sentence(en, zh), data=data
         )
 
     def _arm(self, request_id: int, waiting: _Waiting) -> None:
@@ -219,7 +231,7 @@ class Peer:
             if waiting.max_total is not None:
                 waiting.deadline = min(waiting.deadline, waiting.started + waiting.max_total)
         if waiting.on_progress is not None:
-            waiting.on_progress(params)
+            self._tell(waiting.on_progress, params)
 
     def _give_up(self, request_id: int, waiting: _Waiting, reason: str) -> None:
         if request_id in self._given_up or self._lost_reason or _settled(waiting.future):
@@ -251,9 +263,10 @@ class Peer:
             waiting.future.set_result(message.get("result"))
 
     def _asked(self, message: Message) -> None:
+        key = repr(message.get("id"))
         task = asyncio.get_running_loop().create_task(self._answer(message))
-        self._answering.add(task)
-        task.add_done_callback(self._answering.discard)
+        self._answering[key] = task
+        task.add_done_callback(lambda _: self._answering.pop(key, None))
 
     async def _answer(self, message: Message) -> None:
         method = str(message["method"])
@@ -276,8 +289,19 @@ class Peer:
     def _notified(self, method: str, params: Mapping[str, Any]) -> None:
         if method == "notifications/progress":
             self._progressed(params)
+        elif method == "notifications/cancelled":
+            task = self._answering.get(repr(params.get("requestId")))
+            if task is not None:
+                task.cancel()  # the server no longer wants the answer to its own question
         if self._on_notification is not None:
-            self._on_notification(method, params)
+            self._tell(self._on_notification, method, params)
+
+    def _tell(self, listener: Callable[..., None], *facts: Any) -> None:
+        """Call a listener; its failure must not cost the messages that came with this one."""
+        try:
+            listener(*facts)
+        except Exception as error:
+            self._listener_error = self._listener_error or f"{type(error).__name__}: {error}"
 
 
 def refusal(error: Any, *, where: str = "") -> RequestRefused:

@@ -66,7 +66,8 @@ class PipeChannel:
         self._noise = 0
         self._samples: list[str] = []
         self._exited = asyncio.Event()
-        self._stdout_ended = asyncio.Event()
+        self._stdout_ended = False
+        self._too_long = False
         self._lost = False
         self._closing = False
 
@@ -129,13 +130,13 @@ class PipeChannel:
             if self._partial:
                 last, self._partial = b"".join(self._partial), []
                 self._line_received(last)
-            self._stdout_ended.set()
-        asyncio.get_running_loop().call_later(0.05, self._end)
+            self._stdout_ended = True
+        self._end_soon()
 
     def process_ended(self) -> None:
-        """The process is gone; a child of it may still hold the pipes open, so wait a moment for the last lines."""
+        """The process is gone."""
         self._exited.set()
-        asyncio.get_running_loop().call_later(0.5, self._end)
+        self._end_soon()
 
     async def close(self) -> None:
         """Close stdin, then SIGTERM, then SIGKILL to the whole group; waits at most twice the grace."""
@@ -206,6 +207,8 @@ class PipeChannel:
         self._partial_size += len(data)
         if self._partial_size > MAX_LINE:
             self._partial = []
+            self._partial_size = 0
+            self._too_long = True
             self._signal(signal.SIGKILL)
 
     def _line_received(self, line: bytes) -> None:
@@ -230,6 +233,14 @@ class PipeChannel:
         if len(self._samples) < _SAMPLES:
             self._samples.append(line.decode("utf-8", "replace")[:_SAMPLE_LENGTH])
 
+    def _end_soon(self) -> None:
+        """The last lines and the exit code come apart: wait for both, for a moment (a child may hold the pipes open)."""
+        loop = asyncio.get_running_loop()
+        if self._stdout_ended and self._exited.is_set():
+            loop.call_soon(self._end)
+        else:
+            loop.call_later(0.5, self._end)
+
     def _end(self) -> None:
         if self._lost:
             return
@@ -240,6 +251,8 @@ class PipeChannel:
     def _ending(self) -> str:
         if self._closing:
             return "the session was closed"
+        if self._too_long:
+            return f"the server was ended because one message had more than {MAX_LINE // 2**20} MB"
         code = self._transport.get_returncode() if self._transport is not None else None
         if code is None:
             return "the server closed its output"

@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from agent_reach.errors import ServerError
 from agent_reach.records.finding import Finding
 from agent_reach.wire.channel import Receiver
-from agent_reach.wire.http_facts import NEVER_LEFT, describe, proxy_for, retry_after_seconds, status_text
+from agent_reach.wire.http_facts import (
+    NEVER_LEFT,
+    describe,
+    proxy_for,
+    public_address,
+    retry_after_seconds,
+    status_text,
+)
 from agent_reach.wire.protocol import Message
 from agent_reach.wire.servers import ServerConfig
 
@@ -258,7 +265,7 @@ class RemoteChannel:
                 where=self._config.label,
             )
         return ServerError(
-            f"{self._config.url} cannot be reached: {describe(cause)}",
+            f"{public_address(self._config.url)} cannot be reached: {describe(cause)}",
             where=self._config.label,
             next_step="check the address, and that the server runs",
         )
