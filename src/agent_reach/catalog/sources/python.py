@@ -265,7 +265,11 @@ def decorated_functions(module: types.ModuleType) -> list[Callable[..., Any]]:
 
 
 def import_source(path: str) -> types.ModuleType:
-    """The module at an import path; raises `CatalogError` that tells a missing module from one that fails."""
+    """The module at an import path, or in a file or package folder; raises `CatalogError` that tells a missing module from
+    one that fails."""
+    place = Path(path)
+    if place.suffix == ".py" or "/" in path or (place / "__init__.py").is_file():
+        return import_file(place / "__init__.py" if place.is_dir() else place)
     return _import(path)
 
 
@@ -325,14 +329,15 @@ def gather_file(path: Path, options: LoadOptions, gatherer: Gatherer) -> None:
 def import_file(path: Path) -> types.ModuleType:
     """The module of a Python file, imported once per path under a name of its own."""
     resolved = path.resolve()
-    is_package = resolved.name == "__init__.py"
-    stem = resolved.parent.name if is_package else resolved.stem
-    name = f"agent_reach_source_{stem}_{abs(hash(str(resolved))):x}"
+    if not resolved.exists():
+        raise CatalogError("no such file", where=str(path))
+    if resolved.name == "__init__.py":
+        return _import_package(resolved.parent)
+    name = f"agent_reach_source_{resolved.stem}_{abs(hash(str(resolved))):x}"
     known = sys.modules.get(name)
     if known is not None:
         return known
-    places = [str(resolved.parent)] if is_package else None
-    spec = importlib.util.spec_from_file_location(name, resolved, submodule_search_locations=places)
+    spec = importlib.util.spec_from_file_location(name, resolved)
     if spec is None or spec.loader is None:
         raise CatalogError("this is no Python file", where=str(path))
     module = importlib.util.module_from_spec(spec)
@@ -345,6 +350,25 @@ def import_file(path: Path) -> types.ModuleType:
         raise CatalogError(f"importing it fails: {type(error).__name__}: {error}", where=str(path)) from error
     finally:
         sys.path.remove(str(resolved.parent))
+    return module
+
+
+def _import_package(folder: Path) -> types.ModuleType:
+    """A package by its folder, under its own name, so that its modules can import one another absolutely; the folder above it
+    stays on the path for imports that happen later."""
+    root = folder
+    while (root.parent / "__init__.py").exists():
+        root = root.parent
+    if str(root.parent) not in sys.path:
+        sys.path.insert(0, str(root.parent))
+    module = _import(".".join(folder.relative_to(root.parent).parts))
+    found = Path(module.__file__ or "").resolve().parent
+    if found != folder:
+        raise CatalogError(
+            f"another package {module.__name__!r} is imported already, from {found}",
+            where=str(folder),
+            next_step="rename one of the two packages",
+        )
     return module
 
 
