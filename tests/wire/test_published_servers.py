@@ -6,10 +6,12 @@ Runs where AGENT_REACH_SERVERS names a folder made by `benchmarks/servers/instal
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import json
 import os
 import signal
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -165,5 +167,48 @@ def test_the_old_handshake_with_servers_that_speak_both(configs: tuple[ServerCon
                 assert tools
         finally:
             await started.close()
+
+    run(main())
+
+
+@pytest.mark.parametrize(("word", "path"), [("streamableHttp", "/mcp"), ("sse", "/sse")])
+def test_the_everything_server_over_http(configs: tuple[ServerConfig, ...], word: str, path: str) -> None:
+    config = next((config for config in configs if config.name == "everything"), None)
+    if config is None:
+        pytest.skip("the everything server is not installed")
+
+    async def main() -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        process = await asyncio.create_subprocess_exec(
+            config.command,
+            word,
+            env={**config.env, "PORT": str(port)},
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            while True:
+                with contextlib.suppress(OSError):
+                    _, writer = await asyncio.open_connection("127.0.0.1", port)
+                    writer.close()
+                    break
+                await asyncio.sleep(0.1)
+            far = ServerConfig(name="far", transport="auto", url=f"http://127.0.0.1:{port}{path}")
+            async with ServerSession(far, OPTIONS) as session:
+                assert session.protocol_version == "2025-11-25"
+                tools, _ = await session.list_tools()
+                assert len(tools) >= 10
+                seen: list[Any] = []
+                raw = await session.call_tool(
+                    "trigger-long-running-operation", {"duration": 2, "steps": 2}, on_progress=seen.append
+                )
+                assert outcome_of_result(raw, Tool(name="t")).ok
+                assert seen
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
 
     run(main())
