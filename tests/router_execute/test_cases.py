@@ -40,7 +40,7 @@ def test_d01_what_is_safe_to_repeat_is_repeated_within_one_deadline(effects: tup
     seats = tool("list_seats", effects=effects, row=TEXT)
 
     async def go() -> None:
-        runner, backend, clock = executor(sequence(fails("transport"), fails("timeout"), OK), [seats])
+        runner, backend, _clock = executor(sequence(fails("transport"), fails("timeout"), OK), [seats])
         record = await runner.execute(call(seats, row="3"))
         assert record.ok
         assert len(backend.calls) == 3
