@@ -7,92 +7,24 @@ fields mean.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from agent_reach.config.documents import Document, Steps
 from agent_reach.config.environment import expand
 from agent_reach.config.problems import Problems
-from agent_reach.errors import InputError
+from agent_reach.config.values import (
+    as_number,
+    check_number,
+    did_you_mean,
+    is_number,
+    not_finite,
+    number_problem,
+    number_step,
+    shown,
+)
 
-Default = TypeVar("Default")
-
-
-def shown(value: Any) -> str:
-    """A value as it stands in a message: short, and never a wall of text."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def did_you_mean(name: str, known: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str:
-    """`did you mean 'x'?`, or the list of what is known."""
-    from agent_reach.text.tokens import nearest_names
-
-    names = sorted(set(known))
-    if synonyms and name in synonyms:
-        return f"did you mean {synonyms[name]!r}?"
-    near = nearest_names(name, names, limit=2)
-    if near:
-        return f"did you mean {' or '.join(map(repr, near))}?"
-    return f"known are {', '.join(names)}" if names else ""
-
-
-def number_problem(
-    value: Any,
-    *,
-    whole: bool = False,
-    minimum: float | None = None,
-    maximum: float | None = None,
-    above: float | None = None,
-    allow_null: bool = False,
-) -> str:
-    """What is wrong with a number, as `must be ...`; empty when nothing is.
-
-    `above` is an exclusive lower bound. Null passes where it is allowed and means unlimited; booleans, text, NaN and
-    infinities never pass.
-    """
-    if value is None and allow_null:
-        return ""
-    good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    if good and whole:
-        good = float(value).is_integer() if isinstance(value, float) else True
-    if good and minimum is not None:
-        good = value >= minimum
-    if good and maximum is not None:
-        good = value <= maximum
-    if good and above is not None:
-        good = value > above
-    if good:
-        return ""
-    kind = "a whole number" if whole else "a number"
-    if minimum is not None and maximum is not None:
-        span = f" from {minimum:g} to {maximum:g}"
-    elif minimum is not None:
-        span = f" of {minimum:g} or more"
-    elif above is not None:
-        span = f" greater than {above:g}"
-    else:
-        span = ""
-    return f"must be {kind}{span}{', or null for unlimited' if allow_null else ''}"
-
-
-def check_number(
-    value: Any,
-    field: str,
-    *,
-    error: type[InputError] = InputError,
-    whole: bool = False,
-    minimum: float | None = None,
-    maximum: float | None = None,
-    allow_null: bool = False,
-) -> None:
-    """Refuse a number given outside a file (a flag, an argument) that is out of range, naming field and range."""
-    problem = number_problem(value, whole=whole, minimum=minimum, maximum=maximum, allow_null=allow_null)
-    if problem:
-        raise error(
-            f"{field} {problem}, not {shown(value)}", where=field, next_step=f"give {field} in that range"
-        )
+__all__ = ["Section", "check_number", "did_you_mean", "number_problem", "shown"]
 
 
 class Section:
@@ -259,8 +191,8 @@ class Section:
         value = self.values[key]
         problem = number_problem(value, allow_null=allow_null, **limits)
         if problem:
-            quoted = isinstance(value, str) and not number_problem(_as_number(value), **limits)
-            self.refuse(key, f"{problem}, not {shown(value)}", _number_step(key, default, quoted, limits))
+            quoted = isinstance(value, str) and not number_problem(as_number(value), **limits)
+            self.refuse(key, f"{problem}, not {shown(value)}", number_step(key, default, quoted, limits))
             return default
         if value is None:
             return None
@@ -273,7 +205,7 @@ class Section:
         value = self.raw(key)
         if value is None:
             return default
-        items = [value] if one and (isinstance(value, str) or (numbers and _is_number(value))) else value
+        items = [value] if one and (isinstance(value, str) or (numbers and is_number(value))) else value
         if not isinstance(items, (list, tuple)):
             self.refuse(key, f"must be a list of texts, not {shown(value)}", f"write `{key}: [one, two]`")
             return default
@@ -281,7 +213,7 @@ class Section:
         for index, item in enumerate(items):
             if isinstance(item, str) and item:
                 out.append(self._expanded(key, item, item, index))
-            elif numbers and _is_number(item):
+            elif numbers and is_number(item):
                 out.append(str(item))
             else:
                 self.refuse(key, f"must be text, not {shown(item)}", "put it in quotes", index)
@@ -304,7 +236,7 @@ class Section:
         for name, value in self.mapping(key).items():
             if isinstance(value, str):
                 out[name] = self._expanded(key, value, value, name)
-            elif _is_number(value):
+            elif is_number(value):
                 out[name] = str(value)
             else:
                 self.refuse(key, f"must be text, not {shown(value)}", "put it in quotes", name)
@@ -327,35 +259,5 @@ class Section:
 
     def check_finite(self, key: str, value: Any) -> None:
         """Refuse NaN and infinities anywhere inside a free value."""
-        for steps in _not_finite(value):
+        for steps in not_finite(value):
             self.refuse(key, "must be a finite number (NaN and infinity are not JSON)", "", *steps)
-
-
-def _not_finite(value: Any, steps: Steps = ()) -> Iterable[Steps]:
-    if isinstance(value, float) and not math.isfinite(value):
-        yield steps
-    elif isinstance(value, Mapping):
-        for name, item in value.items():
-            yield from _not_finite(item, (*steps, str(name)))
-    elif isinstance(value, (list, tuple)):
-        for index, item in enumerate(value):
-            yield from _not_finite(item, (*steps, index))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _number_step(key: str, default: Any, quoted: bool, limits: Mapping[str, Any]) -> str:
-    if quoted:
-        return "remove the quotes"
-    floor = limits.get("minimum")
-    example = default if default is not None else floor if floor is not None else 1
-    return f"for example `{key}: {example}`"
-
-
-def _as_number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

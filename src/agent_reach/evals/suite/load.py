@@ -12,25 +12,16 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from agent_reach.config.documents import (
-    Document,
-    Steps,
-    parse_json,
-    parse_json_lines,
-    parse_yaml,
-    read_text,
-)
-from agent_reach.config.fields import Section, did_you_mean, shown
+from agent_reach.config.documents import Document, Steps
+from agent_reach.config.fields import did_you_mean, shown
 from agent_reach.config.problems import Problems
 from agent_reach.errors import SuiteError
-from agent_reach.evals.suite.reading import KINDS, TASK_KEYS, read_match, read_task
+from agent_reach.evals.suite.layout import suite_documents, suite_layout
+from agent_reach.evals.suite.reading import KINDS, read_task
+from agent_reach.evals.suite.remarks import task_remarks
 from agent_reach.evals.suite.writing import suite_hash, task_hash
 from agent_reach.records.finding import Finding
-from agent_reach.records.message import Message
 from agent_reach.records.task import Task
-
-JSON_LINES_SUFFIXES = (".jsonl", ".ndjson")
-SUITE_SUFFIXES = (*JSON_LINES_SUFFIXES, ".json", ".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +51,7 @@ class Suite:
         if isinstance(source, Suite):
             return source
         if isinstance(source, (str, Path)):
-            documents = _documents(Path(source))
+            documents = suite_documents(Path(source))
             where, title = str(source), name or Path(source).stem
         elif isinstance(source, Mapping) or (isinstance(source, Iterable) and not isinstance(source, bytes)):
             value = source if isinstance(source, Mapping) else list(source)
@@ -200,48 +191,13 @@ def _empty(source: str) -> SuiteError:
     )
 
 
-def _documents(path: Path) -> list[Document]:
-    if path.is_dir():
-        files = sorted(item for item in path.iterdir() if item.suffix.lower() in SUITE_SUFFIXES)
-        if not files:
-            raise SuiteError(
-                "the folder holds no suite",
-                where=str(path),
-                next_step=f"files end in {', '.join(SUITE_SUFFIXES)}",
-            )
-        return [parse_suite_text(read_text(item, error=SuiteError, what="suite"), item) for item in files]
-    return [parse_suite_text(read_text(path, error=SuiteError, what="suite"), path)]
-
-
-def parse_suite_text(text: str, path: Path) -> Document:
-    """The document in a suite file: JSON Lines, JSON or YAML by suffix, else by its first character."""
-    suffix, source = path.suffix.lower(), str(path)
-    if not text.strip():
-        return Document(value=[], source=source)
-    looks_like_lines = text.lstrip()[0] == "{" and _is_object(text.lstrip().split("\n", 1)[0])
-    if suffix in JSON_LINES_SUFFIXES or (suffix not in (".yaml", ".yml") and looks_like_lines):
-        return parse_json_lines(text, source, error=SuiteError)
-    if suffix == ".json" or (suffix not in (".yaml", ".yml") and text.lstrip()[0] in "[{"):
-        return parse_json(text, source, error=SuiteError)
-    return parse_yaml(text, source, error=SuiteError)
-
-
-def _is_object(row: str) -> bool:
-    import json
-
-    try:
-        return isinstance(json.loads(row), dict)
-    except ValueError:
-        return False
-
-
 def _load(documents: Sequence[Document], where: str, title: str, *, named: bool, allow_empty: bool) -> Suite:
     problems = Problems(SuiteError, where)
     tasks: list[Task] = []
     findings: list[Finding] = []
     description = ""
     for document in documents:
-        header, defaults, rows = _layout(document, problems)
+        header, defaults, rows = suite_layout(document, problems)
         title = title if named else header.get("name") or title
         description = header.get("description") or description
         for path in rows:
@@ -265,55 +221,6 @@ def _at(value: Any, path: Steps) -> Any:
     return value
 
 
-def _layout(document: Document, problems: Problems) -> tuple[dict[str, str], Mapping[str, Any], list[Steps]]:
-    """Name and description, defaults of all tasks, and where the tasks stand.
-
-    A suite is a list of tasks, or a mapping with `tasks` beside `name`, `description`, `match` and `defaults`; in JSON
-    Lines a first line `{"suite": {...}}` carries the same.
-    """
-    value = document.value
-    if value is None:
-        return {}, {}, []
-    if isinstance(value, list):
-        first = value[0] if value else None
-        if isinstance(first, Mapping) and set(first) == {"suite"}:
-            section = Section(document, first["suite"], (0, "suite"), problems=problems, base=1)
-            header, defaults = _header(section)
-            section.finish()
-            return header, defaults, [(index,) for index in range(1, len(value))]
-        return {}, {}, [(index,) for index in range(len(value))]
-    if isinstance(value, Mapping) and "tasks" not in value and {"id", "kind"} & set(value):
-        return {}, {}, [()]
-    section = Section(document, value, problems=problems, synonyms={"cases": "tasks", "items": "tasks"})
-    header, defaults = _header(section)
-    tasks = section.raw("tasks")
-    if not isinstance(tasks, (list, tuple)):
-        section.refuse(
-            "tasks", "must be a list of tasks" if section.has("tasks") else "is missing", "tasks: [...]"
-        )
-        tasks = ()
-    section.finish("schema_version")
-    return header, defaults, [("tasks", index) for index in range(len(tasks))]
-
-
-def _header(section: Section) -> tuple[dict[str, str], Mapping[str, Any]]:
-    header = {"name": section.text("name"), "description": section.text("description")}
-    section.raw("metadata")
-    defaults = section.mapping("defaults")
-    for key in defaults:
-        if key not in TASK_KEYS or key == "id":
-            section.refuse(
-                "defaults", f"unknown key {key!r}", did_you_mean(key, set(TASK_KEYS) - {"id"}), key
-            )
-    if section.raw("match") is not None:
-        read_match(section.section("match"))
-        match = section.raw("match")
-        own = defaults.get("match")
-        if isinstance(match, Mapping):
-            defaults["match"] = {**match, **own} if isinstance(own, Mapping) else dict(match)
-    return header, defaults
-
-
 def _check_unique(tasks: Iterable[Task], problems: Problems) -> None:
     seen: dict[str, Task] = {}
     for task in tasks:
@@ -330,25 +237,3 @@ def _place(task: Task) -> str:
     if task.line is None:
         return task.source
     return f"{task.source}:{task.line}" if task.source else f"line {task.line}"
-
-
-def task_remarks(task: Task) -> Iterator[Finding]:
-    """What is odd about a task whatever the catalog is."""
-    from datetime import datetime
-
-    if task.now and datetime.fromisoformat(task.now).tzinfo is None:
-        yield Finding(
-            code="now_without_zone",
-            severity="warning",
-            message=Message(
-                f"the task's clock {task.now!r} has no time zone: 'tomorrow' would depend on the machine",
-                f"任务的时钟 {task.now!r} 没有时区：“明天”会随机器而变",
-            ),
-            subject=task.id,
-            pointer="/now",
-            source=task.source,
-            line=task.line,
-            fix=Message(
-                "add the zone, as in 2025-12-10T10:00:00+08:00", "补上时区，如 2025-12-10T10:00:00+08:00"
-            ),
-        )

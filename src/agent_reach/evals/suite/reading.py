@@ -7,7 +7,6 @@ is the business of `lint`; here only what cannot be understood is refused, with 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, cast
@@ -16,42 +15,19 @@ from agent_reach.config.documents import Document, Steps
 from agent_reach.config.fields import Section, shown
 from agent_reach.config.problems import Problems
 from agent_reach.evals.suite.language import language_of
-from agent_reach.records.context import BLOCK_KINDS, BlockKind, ContextBlock, StateSlot
-from agent_reach.records.task import (
-    GoldenCall,
-    GoldenPath,
-    MatchOptions,
-    OrderMode,
-    RecordedResult,
-    ScriptedTurn,
-    Task,
-    TaskKind,
-)
+from agent_reach.evals.suite.reading_context import read_context, read_state_slots
+from agent_reach.evals.suite.reading_golds import read_match, read_paths, read_results
+from agent_reach.records.task import GoldenPath, OrderMode, ScriptedTurn, Task, TaskKind
 
 KINDS = ("must", "may", "forbid")
 ORDERS = ("in_order", "any_order", "exact")
-STRING_MODES = ("nfc", "nfkc", "casefold")
-MATCH_MODES = ("path", "end_state")
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 MAX_PATHS = 256
 """Turns with alternatives multiply; more combined paths than this are refused."""
 
-TASK_KEYS = (
-    *("id", "kind", "query", "messages", "turns", "tags", "language", "now", "context", "state_slots"),
-    *(
-        "path",
-        "paths",
-        "order",
-        "forbid",
-        "max_extra",
-        "match",
-        "results",
-        "tools",
-        "environment",
-        "metadata",
-        "review",
-    ),
-)
+_ASKED = ("id", "kind", "query", "messages", "turns", "tags", "language", "now", "context", "state_slots")
+_WANTED = ("path", "paths", "order", "forbid", "max_extra", "match", "results")
+TASK_KEYS = (*_ASKED, *_WANTED, "tools", "environment", "metadata", "review")
 _TASK_SYNONYMS = {
     "name": "id",
     "question": "query",
@@ -67,14 +43,6 @@ _TASK_SYNONYMS = {
     "forbidden": "forbid",
     "blocks": "context",
 }
-_CALL_SYNONYMS = {
-    "name": "tool",
-    "function": "tool",
-    "arguments": "args",
-    "kwargs": "args",
-    "parameters": "args",
-}
-_BLOCK_SYNONYMS = {"type": "kind", "content": "text", "name": "id"}
 _TURN_SYNONYMS = {"query": "user", "content": "user", "gold": "path"}
 
 
@@ -145,8 +113,8 @@ def _task(section: Section, document: Document, path: Steps) -> Task:
         tags=tags,
         language=section.text("language") if section.has("language") else language_of(query),
         now=section.text("now"),
-        context=_context(section),
-        state_slots=_state_slots(section),
+        context=read_context(section),
+        state_slots=read_state_slots(section),
         paths=paths,
         order=cast(
             OrderMode, section.choice("order", ORDERS, "in_order", {"any": "any_order", "strict": "exact"})
@@ -154,7 +122,7 @@ def _task(section: Section, document: Document, path: Steps) -> Task:
         forbid=section.texts("forbid"),
         max_extra=section.whole("max_extra", None, minimum=0, allow_null=True),
         match=read_match(section.section("match")),
-        results=_results(section),
+        results=read_results(section),
         tools=section.texts("tools"),
         environment=section.mapping("environment"),
         metadata=section.mapping("metadata"),
@@ -228,7 +196,7 @@ def _conversation(
 ) -> tuple[str, tuple[ScriptedTurn, ...], tuple[GoldenPath, ...]]:
     """Query, all user turns (the first included) and the golden paths over all of them."""
     later = [_turn(turn) for turn in section.sections("turns", synonyms=_TURN_SYNONYMS)]
-    own = _paths(section)
+    own = read_paths(section)
     query = section.text("query", allow_number=True)
     if query and messages:
         section.refuse(
@@ -260,7 +228,9 @@ def _conversation(
 
 
 def _turn(section: Section) -> ScriptedTurn:
-    turn = ScriptedTurn(user=section.text("user", required=True, allow_number=True), paths=_paths(section))
+    turn = ScriptedTurn(
+        user=section.text("user", required=True, allow_number=True), paths=read_paths(section)
+    )
     section.finish("path", "paths")
     return turn
 
@@ -281,200 +251,3 @@ def _combined(section: Section, turns: Sequence[ScriptedTurn]) -> tuple[GoldenPa
         GoldenPath(stages=tuple(stage for part in parts for stage in part.stages))
         for parts in product(*(turn.paths or (GoldenPath(),) for turn in turns))
     )
-
-
-# --- what would be right
-
-
-def _paths(section: Section) -> tuple[GoldenPath, ...]:
-    has_path, has_paths = section.raw("path") is not None, section.raw("paths") is not None
-    if has_path and has_paths:
-        section.refuse(
-            "paths", "stands beside `path`", "keep `paths` for alternatives, `path` for a single way"
-        )
-    if has_path:
-        return (_path(section, "path", section.raw("path")),)
-    if not has_paths:
-        return ()
-    value = section.raw("paths")
-    if not isinstance(value, (list, tuple)) or not value:
-        section.refuse(
-            "paths", f"must be a list of paths, not {shown(value)}", "paths: [[{tool: a}], [{tool: b}]]"
-        )
-        return ()
-    holder = section.child("paths", {})
-    return tuple(_path(holder, index, item) for index, item in enumerate(value))
-
-
-def _path(section: Section, key: str | int, value: Any) -> GoldenPath:
-    if not isinstance(value, (list, tuple)):
-        section.refuse(key, f"must be a list of calls, not {shown(value)}", "path: [{tool: name, args: {}}]")
-        return GoldenPath()
-    holder = section.child(key, {})
-    stages: list[tuple[GoldenCall, ...]] = []
-    for index, item in enumerate(value):
-        if isinstance(item, (list, tuple)):
-            nested = holder.child(index, {})
-            if not item:
-                holder.refuse(index, "is an empty group of calls", "remove it")
-            stages.append(tuple(_call(nested, position, call) for position, call in enumerate(item)))
-        else:
-            stages.append((_call(holder, index, item),))
-    _check_step_ids(section, key, stages)
-    return GoldenPath(stages=tuple(stages))
-
-
-def _check_step_ids(section: Section, key: str | int, stages: Sequence[tuple[GoldenCall, ...]]) -> None:
-    seen: set[str] = set()
-    for call in (call for stage in stages for call in stage if call.id):
-        if call.id in seen:
-            section.refuse(key, f"has two calls with the id {call.id!r}", "give each call its own id")
-        seen.add(call.id)
-
-
-def _call(holder: Section, key: int, value: Any) -> GoldenCall:
-    if isinstance(value, str) and value:
-        return GoldenCall(tool=value)
-    section = holder.child(key, value, synonyms=_CALL_SYNONYMS)
-    error, kind = _error(section)
-    has_result = section.has("result")
-    if has_result:
-        section.check_finite("result", section.raw("result"))
-    call = GoldenCall(
-        tool=section.text("tool", required=isinstance(value, Mapping)),
-        id=section.text("id", allow_number=True),
-        args=section.mapping("args"),
-        optional=section.mapping("optional"),
-        result=section.raw("result"),
-        has_result=has_result,
-        error=error,
-        error_kind=kind,
-    )
-    if value is None:
-        holder.refuse(key, "is empty", "write {tool: name, args: {}}")
-    if has_result and (error or kind):
-        section.refuse("error", "stands beside `result`", "a call has one recorded answer")
-    for name in call.optional:
-        if name in call.args:
-            section.refuse("optional", f"names {name!r}, which `args` requires", "keep it in one of the two")
-    section.finish()
-    return call
-
-
-def _error(section: Section) -> tuple[str, str]:
-    from agent_reach.records.trace import ERROR_KINDS
-
-    kind = section.choice("error_kind", ERROR_KINDS, "")
-    value = section.raw("error")
-    if isinstance(value, Mapping):
-        inner = section.section("error", synonyms={"type": "kind", "text": "message"})
-        kind = inner.choice("kind", ERROR_KINDS, kind)
-        message = inner.text("message")
-        inner.finish()
-        return message or kind, kind
-    return section.text("error"), kind
-
-
-def _results(section: Section) -> tuple[RecordedResult, ...]:
-    found = []
-    for entry in section.sections("results", synonyms=_CALL_SYNONYMS):
-        error, kind = _error(entry)
-        if entry.has("result") == bool(error or kind):
-            entry.refuse("result", "needs exactly one of `result` and `error`", "add `result: ...`")
-        entry.check_finite("result", entry.raw("result"))
-        found.append(
-            RecordedResult(
-                tool=entry.text("tool", required=True),
-                args=entry.mapping("args") if entry.raw("args") is not None else None,
-                result=entry.raw("result"),
-                error=error,
-                error_kind=kind,
-            )
-        )
-        entry.finish()
-    return tuple(found)
-
-
-def read_match(section: Section) -> MatchOptions:
-    """How values are compared, of a task or of a whole suite."""
-    options = MatchOptions(
-        strings=cast(Any, section.choice("strings", STRING_MODES, "nfc")),
-        ignore_args=section.texts("ignore_args"),
-        float_tolerance=section.number("float_tolerance", 0.0, minimum=0, maximum=1),
-        mode=cast(Any, section.choice("mode", MATCH_MODES, "path")),
-    )
-    section.finish()
-    return options
-
-
-# --- what is given
-
-
-def _context(section: Section) -> tuple[ContextBlock, ...]:
-    blocks: list[ContextBlock] = []
-    seen: set[str] = set()
-    for index, entry in enumerate(section.sections("context", synonyms=_BLOCK_SYNONYMS)):
-        block = _block(entry, index)
-        if block.id in seen:
-            entry.refuse(
-                "id", f"{block.id!r} is the id of another block of this task", "give each block its own id"
-            )
-        seen.add(block.id)
-        blocks.append(block)
-    return tuple(blocks)
-
-
-def _block(entry: Section, index: int) -> ContextBlock:
-    value = entry.raw("value")
-    entry.check_finite("value", value)
-    has_text = entry.raw("text") is not None
-    if not has_text and value is None and entry.values:
-        entry.refuse("text", "is missing", "add `text: ...`")
-    text = (
-        entry.text("text", allow_number=True)
-        if has_text
-        else json.dumps(value, ensure_ascii=False, default=str)
-    )
-    if entry.raw("kind") is None and entry.values:
-        entry.refuse("kind", "is missing", f"add `kind: {' | '.join(BLOCK_KINDS)}`")
-    block = ContextBlock(
-        id=entry.text("id", allow_number=True) or f"block_{index + 1}",
-        kind=cast(
-            BlockKind,
-            entry.choice("kind", BLOCK_KINDS, "instruction", {"rag": "retrieval", "doc": "retrieval"}),
-        ),
-        text=text,
-        partition=entry.text("partition"),
-        facts=entry.texts("facts", numbers=True),
-        score=entry.number("score", None, allow_null=True),
-        call_id=entry.text("call_id", allow_number=True),
-        from_step=entry.whole("from_step", -1, minimum=-1),
-        value=value,
-    )
-    entry.finish()
-    return block
-
-
-def _state_slots(section: Section) -> tuple[StateSlot, ...]:
-    value = section.raw("state_slots")
-    if isinstance(value, Mapping):
-        slots = section.text_mapping("state_slots")
-        return tuple(StateSlot(name=name, source=source) for name, source in slots.items())
-    found: list[StateSlot] = []
-    for entry in section.sections("state_slots", synonyms={"source": "from", "path": "from"}):
-        filled = entry.has("value")
-        entry.check_finite("value", entry.raw("value"))
-        slot = StateSlot(
-            name=entry.text("name", required=True),
-            source=entry.text("from", required=not filled),
-            value=entry.raw("value"),
-            filled=filled,
-            metadata=entry.mapping("metadata"),
-        )
-        if any(other.name == slot.name for other in found):
-            entry.refuse(
-                "name", f"{slot.name!r} is the name of another slot of this task", "give each its own name"
-            )
-        found.append(slot)
-        entry.finish()
-    return tuple(found)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.evals.suite.checks.base import placed_calls, resolve, shown, task_finding
-from agent_reach.evals.suite.checks.sources import _compact
+from agent_reach.evals.suite.checks.corpus import compact
 from agent_reach.records.finding import Finding
 from agent_reach.records.task import Task
 from agent_reach.text.tokens import nearest_names
@@ -17,7 +17,7 @@ def check_context(task: Task, catalog: Catalog) -> Iterator[Finding]:
     """Facts, slots and ignored arguments of one task."""
     for index, block in enumerate(task.context):
         for fact in block.facts:
-            if _compact(fact) and _compact(fact) not in _compact(f"{block.text} {block.value}"):
+            if compact(fact) and compact(fact) not in compact(f"{block.text} {block.value}"):
                 yield task_finding(
                     task,
                     "fact_not_in_block",
