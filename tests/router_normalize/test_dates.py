@@ -114,7 +114,7 @@ FORMS: list[tuple[dict[str, Any], str, str]] = [
     ({"description": "Day in ISO 8601"}, "yesterday", "2025-12-09"),
     ({"description": "HH:MM"}, "3pm", "15:00"),
     ({"description": "HH:MM"}, "下午三点半", "15:30"),
-    ({"description": "hh:mm AM/PM"}, "15:30", "03:30 PM"),
+    ({"description": "hh:mm AM/PM"}, "下午三点半", "03:30 PM"),
     ({"type": ["string", "null"], "format": "date"}, "yesterday", "2025-12-09"),
 ]
 
@@ -216,22 +216,28 @@ def test_the_week_rule_is_stated() -> None:
 
 
 def test_relative_words_where_only_the_name_speaks_of_a_date() -> None:
-    probe = tool({"period": TEXT, "start_date": {"type": "string", "description": "First day"}, "time_range": {"type": "string", "description": "Range (e.g., last week, last month)"}, "title": TEXT})  # fmt: skip
-    done = normalize(
-        probe,
-        {"period": "上个月", "start_date": "yesterday", "time_range": "last month", "title": "last month"},
+    probe = tool(
+        {
+            "period": TEXT,
+            "start_date": {"type": "string", "description": "First day"},
+            "time_range": {"type": "string", "description": "Range (e.g., last week, last month)"},
+            "title": TEXT,
+        }
     )
-    assert done.arguments == {
-        "period": "2025-11-01~2025-11-30",
-        "start_date": "2025-12-09",
+    emitted = {
+        "period": "上个月",
+        "start_date": "yesterday",
         "time_range": "last month",
         "title": "last month",
     }
-    assert rules(done) == ["date_by_name", "date_by_name"]
-    untouched = {"period": "March 2024", "start_date": "2024/03/01"}
-    assert normalize(probe, untouched).changes == ()
+    done = normalize(probe, emitted)
+    assert done.arguments == {**emitted, "period": "2025-11-01~2025-11-30"}
+    assert rules(done) == ["date_undescribed"]
+    asked = normalize(probe, emitted, options=NormalizeOptions(enabled=frozenset({"date_by_name"})))
+    assert asked.arguments == {**emitted, "period": "2025-11-01~2025-11-30", "start_date": "2025-12-09"}
+    assert normalize(probe, {"period": "March 2024", "start_date": "2024/03/01"}).changes == ()
     assert normalize(probe, {"period": "上个月"}, now=None).changes == ()
-    off = NormalizeOptions(disabled_for={"probe": frozenset({"date_by_name"})})
+    off = NormalizeOptions(disabled_for={"probe": frozenset({"date_undescribed"})})
     assert normalize(probe, {"period": "上个月"}, options=off).changes == ()
 
 

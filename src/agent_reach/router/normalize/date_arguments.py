@@ -6,6 +6,7 @@ where the schema itself demands the form, and only noted elsewhere.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import time
@@ -93,10 +94,14 @@ def _forms(state: NormalizeState, schema: Mapping[str, Any], name: str, place: s
     ):
         return ()
     forms = date_forms(name, schema, state.hint(place))
-    if not forms and schema.get("type") is not None and state.on("date_by_name"):
+    if not forms and schema.get("type") is not None and state.on(_name_rule(schema)):
         named = form_by_name(name, schema)
         forms = (named,) if named else ()
     return forms
+
+
+def _name_rule(schema: Mapping[str, Any]) -> str:
+    return "date_by_name" if str(schema.get("description") or "").strip() else "date_undescribed"
 
 
 def _text(state: NormalizeState, schema: Mapping[str, Any], name: str, value: str, place: str) -> str:
@@ -115,7 +120,7 @@ def _text(state: NormalizeState, schema: Mapping[str, Any], name: str, value: st
             continue
         if written == value:
             return value
-        rule = "date_by_name" if form.by_name else "date_range" if form.kind == "range" else "date"
+        rule = _name_rule(schema) if form.by_name else "date_range" if form.kind == "range" else "date"
         if not state.on(rule):
             return value
         shown = value[reading.start : reading.end]
@@ -132,7 +137,10 @@ def _time_only(
     form = next((form for form in forms if form.kind == "time"), None)
     folded = fold_for_dates(value)
     found = time_at(folded.text, 0) if form is not None and folded.text else None
-    if form is None or found is None or found.end != len(folded.text) or found.time is None:
+    if form is None or (not form.strict and re.fullmatch(r"[\d: ]+", folded.text)):
+        # Another way of writing digits is no damage: 14:47 stays 14:47.
+        return value
+    if found is None or found.end != len(folded.text) or found.time is None:
         return value
     written = found.time.strftime(form.template)
     if written == value or not state.fits(schema, written):
