@@ -15,28 +15,42 @@ from agent_reach.records.tool import Tool
 from agent_reach.text.folding import simplify
 from agent_reach.text.tokens import split_identifier
 
-_TEXT_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("email", re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+")),
-    ("url", re.compile(r"https?://|\bwww\.|\b[\w-]+\.(?:com|org|net|io|cn|edu|gov)\b")),
-    ("ip", re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b")),
-    ("path", re.compile(r"(?:^|\s|['\"“])(?:/|~/|[A-Za-z]:\\)[\w./\\-]+|\b[\w-]+\.(?:pdf|csv|txt|docx?|xlsx?|png|jpe?g|mp[34]|py|json|zip)\b")),
-    ("coordinate", re.compile(r"latitude|longitude|经度|纬度|经纬", re.I)),
-    (
-        "date",
-        re.compile(
-            r"\b\d{4}[-/.]\d{1,2}|\b\d{1,2}/\d{1,2}\b|\d{1,2}月|\d{1,2}[号日]|\b(?:today|tomorrow|yesterday|tonight|monday|tuesday|wednesday|"
-            r"thursday|friday|saturday|sunday|january|february|march|april|june|july|august|september|october|november|december)\b|"
-            r"\b(?:last|next|this|past) (?:week|month|year|quarter|weekend|\d+ days?)\b|\bq[1-4]\b|今天|明天|昨天|后天|前天|上个?月|下个?月|上周|下周|本周|本月|今年|去年|季度|周[一二三四五六日末]",
-            re.I,
-        ),
-    ),
-    ("time", re.compile(r"\b\d{1,2}:\d{2}\b|\b\d{1,2}\s*(?:am|pm)\b|[上下]午|晚上|\d{1,2}点", re.I)),
-    ("money", re.compile(r"[$€£¥]\s?\d|\b\d[\d,.]*\s*(?:usd|eur|gbp|cny|rmb|dollars?|euros?|yuan|pounds?)\b|\d+\s*(?:元|块钱|万元|美元|欧元|日元)", re.I)),
-    ("phone", re.compile(r"(?<!\d)(?:\+?\d{1,3}[- ])?(?:1[3-9]\d{9}|\(?\d{3}\)?[- ]\d{3}[- ]\d{4})(?!\d)")),
-    ("id", re.compile(r"\b(?=[A-Za-z-]*\d)(?=[\d-]*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*\b|\bids?\b|编号|单号|序号", re.I)),
-    ("percent", re.compile(r"\d\s*(?:%|percent)|百分之")),
+_DIGITS_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("ip", re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")),
+    ("date", re.compile(r"\d{4}[-/.]\d|\d/\d|\d[月号日]|\b[qQ][1-4]\b")),
+    ("time", re.compile(r"\d:\d\d|\d ?[apAP][mM]\b|\d点")),
+    ("money", re.compile(r"[$€£¥] ?\d|\d ?(?:usd|eur|gbp|cny|rmb|dollars?|euros?|yuan|pounds?)\b|\d(?:元|块|万元|美元|欧元|日元)", re.I)),
+    ("phone", re.compile(r"(?<!\d)(?:1[3-9]\d{9}|\(?\d{3}\)?[- ]\d{3}[- ]\d{4})(?!\d)")),
+    ("id", re.compile(r"[A-Za-z]-?\d[\w-]*|\d[A-Za-z]\w+")),
+    ("percent", re.compile(r"\d ?(?:%|percent)")),
     ("number", re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])")),
 )  # fmt: skip
+_FILE = re.compile(
+    r"(?:^|[\s'\"“])(?:/|~/|[A-Za-z]:\\)[\w./\\-]+|\b[\w-]+\.(?:pdf|csv|txt|docx?|xlsx?|png|jpe?g|mp[34]|py|json|zip)\b"
+)
+_ADDRESS = re.compile(r"https?://|\bwww\.|\b[\w-]+\.(?:com|org|net|io|cn|edu|gov)\b")
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.\w")
+_CHINESE = (
+    ("coordinate", re.compile(r"[经纬]度")),
+    (
+        "date",
+        re.compile(r"[今明昨后前]天|[上下]个?月|[上下本这]周|本月|[今去明]年|季度|周[一二三四五六日末]"),
+    ),
+    ("time", re.compile(r"[上下]午|晚上|凌晨")),
+    ("id", re.compile(r"编号|单号|序号")),
+    ("percent", re.compile(r"百分之")),
+)
+_DIGIT = re.compile(r"\d")
+_ENGLISH_WORD = re.compile(r"[a-z]+")
+_DATE_WORDS = """
+today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday january february march april
+june july august september october november december week month year quarter weekend
+"""
+_WORD_KINDS = {
+    **dict.fromkeys(_DATE_WORDS.split(), "date"),
+    **dict.fromkeys(("latitude", "longitude", "coordinates"), "coordinate"),
+    **dict.fromkeys(("id", "ids"), "id"),
+}
 
 _PARAMETER_WORDS: dict[str, frozenset[str]] = {
     "email": frozenset({"email", "mail"}),
@@ -63,9 +77,21 @@ _CHINESE_PARAMETER_WORDS = {
 
 
 def kinds_in_text(text: str) -> tuple[str, ...]:
-    """The kinds of things named in a request, in a fixed order, each once."""
+    """The kinds of things named in a request, sorted, each once."""
     text = simplify(text)
-    return tuple(kind for kind, pattern in _TEXT_PATTERNS if pattern.search(text))
+    words = _WORD_KINDS.keys() & set(_ENGLISH_WORD.findall(text.lower()))
+    found = {_WORD_KINDS[word] for word in words}
+    if _DIGIT.search(text):
+        found.update(kind for kind, pattern in _DIGITS_PATTERNS if pattern.search(text))
+    if "@" in text and _EMAIL.search(text):
+        found.add("email")
+    if ("." in text or "://" in text) and _ADDRESS.search(text):
+        found.add("url")
+    if ("/" in text or "\\" in text or "." in text) and _FILE.search(text):
+        found.add("path")
+    if not text.isascii():
+        found.update(kind for kind, pattern in _CHINESE if pattern.search(text))
+    return tuple(sorted(found))
 
 
 @lru_cache(maxsize=16384)

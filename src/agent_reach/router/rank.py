@@ -23,13 +23,14 @@ _GROUP = re.compile(r"^(.+?)(?:\.|__|/|:)")
 class RankWeights:
     """`need` is the share of the best single need in a score, `covered` how much of a need a chosen tool takes away,
     `sharpness` how exactly it must fit for that, `sibling` what the best sibling adds, `least` the coverage under which
-    nothing fits."""
+    nothing fits (`least_chinese` for Chinese requests, whose character pairs are mostly accidental)."""
 
     need: float = 0.5
     covered: float = 0.45
     sharpness: float = 2.0
     sibling: float = 0.1
-    least: float = 0.0
+    least: float = 0.04
+    least_chinese: float = 0.025
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def rank(
     else:
         own = siblings if bonus is None else siblings + bonus[slots]
         order = _pick_by_need(evidence.by_need[:, slots], own, slots, weights, k)
-    coverage = _coverage(evidence, slots)
+    coverage = evidence.coverage(slots)
     return [Ranked(int(slots[one]), float(scores[one]), float(coverage[one])) for one in order]
 
 
@@ -109,13 +110,13 @@ def _sibling_bonus(slots: Any, total: Any, groups: Sequence[int], share: float) 
         group = groups[slot]
         if group >= 0:
             members.setdefault(group, []).append(position)
+    values = total[slots].tolist()
     for positions in members.values():
         if len(positions) < 2:
             continue
-        values = total[slots[positions]]
-        first, second = np.sort(values)[::-1][:2]
-        for position, value in zip(positions, values, strict=True):
-            bonus[position] = share * (second if value >= first else first)
+        second, first = sorted(values[position] for position in positions)[-2:]
+        for position in positions:
+            bonus[position] = share * (second if values[position] >= first else first)
     return bonus
 
 
@@ -136,12 +137,3 @@ def _pick_by_need(by_need: Any, own: Any, slots: Any, weights: RankWeights, k: i
         free[choice] = False
         left *= 1 - weights.covered * (by_need[:, choice] / best) ** weights.sharpness
     return picked
-
-
-def _coverage(evidence: Evidence, slots: Any) -> Any:
-    """The share of the request's weight that each candidate's words cover, between 0 and 1."""
-    import numpy as np
-
-    ideal = evidence.ideal
-    whole = float(ideal.sum()) or 1.0
-    return np.minimum(evidence.by_item[:, slots], ideal[:, None]).sum(0) / whole

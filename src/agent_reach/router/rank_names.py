@@ -17,9 +17,10 @@ _TOKEN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-/:]*")
 _QUOTED = re.compile(
     r"`([^`\n]{1,120})`|\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|(?<!\w)'([^'\n]{1,120})'(?!\w)"
 )
-_LOOKS_LIKE_NAME = re.compile(r"[_.\-/:]|[a-z][A-Z]|[A-Za-z]\d")
+_LOOKS_LIKE_NAME = re.compile(r"[_.\-/:]|[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d")
 _LAST_PART = re.compile(r"(?:[./:]|__)(?=[^./:]+$)")
 _EDGES = " \t\r\n.,;:!?'\"`“”‘’。，；：！？()[]{}<>"
+MAX_NAME = 120  # characters; a longer request is nothing but a name of no tool
 MAX_SHARED = 5  # a bare last part that more tools than this share names none of them
 
 
@@ -50,16 +51,18 @@ class NameTable:
             return []
         found: dict[str, None] = {}
         whole = request.strip(_EDGES)
-        for key in self._exactly(whole) or self._words.get(" ".join(split_identifier(whole)), []):
-            found[key] = None
-        for match in _QUOTED.finditer(request):
-            for key in self._exactly(next(group for group in match.groups() if group is not None)):
+        if len(whole) <= MAX_NAME:
+            for key in self._exactly(whole) or self._words.get(" ".join(split_identifier(whole)), []):
                 found[key] = None
-        for token in _TOKEN.findall(request):
-            token = token.rstrip(".-/:")
-            if _LOOKS_LIKE_NAME.search(token):
-                for key in self._exactly(token):
+        if any(mark in request for mark in "`\"'“"):
+            for match in _QUOTED.finditer(request):
+                for key in self._exactly(next(group for group in match.groups() if group is not None)):
                     found[key] = None
+        tokens = request.split() if request.isascii() else _TOKEN.findall(request)
+        for token in tokens:
+            token = token.strip(_EDGES)
+            if (not token.islower() or not token.isalpha()) and _LOOKS_LIKE_NAME.search(token):
+                found.update(dict.fromkeys(self._exactly(token.rstrip(".-/:"))))
         return list(found)
 
     def _exactly(self, name: str) -> list[str]:

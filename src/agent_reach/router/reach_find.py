@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from agent_reach.records.finding import Finding
@@ -70,7 +71,7 @@ class Finder:
         evidence = self.evidence(request, scripts_differ=differ, now=now)
         ranked = rank(evidence, self._groups, self.weights.rank, k)
         if not differ or self.vectors is None:
-            ranked = self._fitting(ranked)
+            ranked = self._fitting(ranked, request)
         named = [key for key in self.names.named_in(query) if key in self.index.slot_of]
         candidates = self._candidates(request, evidence, ranked, named, k)
         return Found(
@@ -127,8 +128,9 @@ class Finder:
         name = group_of(tool)
         return self._group_numbers.setdefault(name, len(self._group_numbers)) if name else -1
 
-    def _fitting(self, ranked: list[Ranked]) -> list[Ranked]:
-        least = self.weights.rank.least
+    def _fitting(self, ranked: list[Ranked], request: Request) -> list[Ranked]:
+        weights = self.weights.rank
+        least = weights.least if request.text.isascii() else weights.least_chinese
         return ranked if any(one.coverage >= least for one in ranked) else []
 
     def _candidates(
@@ -145,7 +147,7 @@ class Finder:
         found = [Candidate(tools[slot], 1.0, "named in the request") for slot in first]
         for one in others:
             score = round(min(1.0, one.score / highest) * (0.5 + 0.5 * min(1.0, 2 * one.coverage)), 4)
-            found.append(Candidate(tools[one.slot], score, self._why(request, evidence, one.slot)))
+            found.append(Candidate(tools[one.slot], score, partial(self._why, request, evidence, one.slot)))
         for slot in pinned:
             known = of_slot.get(slot)
             found.append(Candidate(tools[slot], round(known.score / highest, 4) if known else 0.0, "pinned"))
@@ -154,16 +156,16 @@ class Finder:
     @staticmethod
     def _why(request: Request, evidence: Evidence, slot: int) -> str:
         """The three things of the request that speak most for the tool, and whether more than words did."""
-        column = evidence.by_item[:, slot]
-        names = (*evidence.keys, *(f"a {kind}" for kind in request.kinds))
-        best = sorted(
-            ((float(value), name) for value, name in zip(column.tolist(), names, strict=True) if value > 0),
-            reverse=True,
-        )[:3]
-        words = [name for _, name in best if not name.startswith("#")]
-        if len(words) < len(best):
+        import numpy as np
+
+        column = evidence.at(np.array([slot]))[:, 0].tolist()
+        pairs = zip(column, evidence.keys, strict=True)
+        best = sorted(((value, key) for value, key in pairs if value > 0), reverse=True)[:3]
+        words = [key for _, key in best if key[0] not in "#@"]
+        words.extend(f"a {key[1:]}" for _, key in best if key[0] == "@")
+        if any(key[0] == "#" for _, key in best):
             words.append("related words")
-        if float(evidence.total[slot]) > 1.05 * float(column.sum()) + 1e-3:
+        if float(evidence.total[slot]) > 1.05 * sum(column) + 1e-3:
             words.append("what is known of likeness and past requests")
         return ", ".join(words)
 

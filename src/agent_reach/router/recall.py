@@ -12,7 +12,7 @@ import math
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agent_reach.records.tool import Tool
 from agent_reach.router.fingerprint import kinds_of_tool
@@ -21,8 +21,7 @@ from agent_reach.router.request import Request
 from agent_reach.text.concepts import concepts_of_run
 from agent_reach.text.tokens import run_terms, runs
 
-if TYPE_CHECKING:
-    pass
+KEPT_GAINS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,17 +40,39 @@ class RecallWeights:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the words of a request say about every tool slot of the index.
+    """What the words of a request say about the tool slots of an index.
 
-    `by_item` (items x slots) is the share of each item, `by_need` (needs x slots) of each separate need, `total` (slots) the
-    sum; `ideal` (items) is what an item would give a tool whose only word it is: an unknown word is as rare as can be.
+    `total` (slots) is the sum of what each item of the request gives; `by_need` (needs x slots) the same of each separate
+    need, None with fewer than two; `ideal` (items) what an item would give a tool whose only word it is (an unknown word
+    is as rare as can be); `entries` are the gains one by one: item, slot, value.
     """
 
     keys: tuple[str, ...]
-    by_item: Any
-    by_need: Any
     total: Any
+    by_need: Any
     ideal: Any
+    entries: tuple[Any, Any, Any]
+
+    def at(self, slots: Any) -> Any:
+        """The gains of some slots, item by item (items and kinds x slots); without what history and vectors added."""
+        import numpy as np
+
+        items, places, values = self.entries
+        position = np.full(len(self.total), -1, dtype=np.int32)
+        position[slots] = np.arange(len(slots), dtype=np.int32)
+        column = position[places]
+        kept = column >= 0
+        table = np.zeros((len(self.keys), len(slots)), dtype=np.float32)
+        table[items[kept], column[kept]] = values[kept]
+        return table
+
+    def coverage(self, slots: Any) -> Any:
+        """The share of the request's weight that the words of each slot cover, between 0 and 1."""
+        import numpy as np
+
+        count = len(self.ideal)
+        whole = float(self.ideal.sum()) or 1.0
+        return np.minimum(self.at(slots)[:count], self.ideal[:, None]).sum(0) / whole
 
 
 class LexicalIndex:
@@ -74,6 +95,7 @@ class LexicalIndex:
         self.tools: list[Tool] = tools
         self.slot_of = {tool.key: slot for slot, tool in enumerate(tools)}
         self.dead: list[int] = []
+        self._known_gains: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[Any, Any, float]] = {}
         self._extra: dict[int, list[tuple[int, float]]] = {}
         self._appended: list[Tool] = []
         self._vocabulary: dict[str, int] = {}
@@ -158,65 +180,90 @@ class LexicalIndex:
         self._starts = np.searchsorted(terms, np.arange(vocabulary + 1)).tolist()
 
     def score(self, request: Request) -> Evidence:
-        """What the words of the request say about every slot (arrays in slot order; dead slots are 0)."""
+        """What the words of the request say about every slot (arrays in slot order; removed tools have 0)."""
         import numpy as np
 
         weights = self.weights
-        slots = self.slots
-        keys = list(request.items)
-        table = np.zeros((len(keys) + len(request.kinds), slots), dtype=np.float32)
-        ideal = np.zeros(len(table), dtype=np.float32)
-        for row, (key, item) in enumerate(request.items.items()):
-            strength = item.strength(weights.repeats) * (weights.before if key in request.before else 1.0)
-            ideal[row] = strength * self._fill(table[row], item.terms, item.groups, strength)
-        for number, kind in enumerate(request.kinds):
-            self._fill(table[len(keys) + number], (f"@{kind}",), (), weights.kind)
-        if self.dead:
-            table[:, self.dead] = 0
-        return Evidence(
-            keys=tuple(keys),
-            by_item=table,
-            by_need=self._by_need(table, keys, request),
-            total=table.sum(0),
-            ideal=ideal,
+        gains = [self._gains(item.terms, item.groups) for item in request.items.values()]
+        strengths = [
+            item.strength(weights.repeats) * (weights.before if key in request.before else 1.0)
+            for key, item in request.items.items()
+        ]
+        ideal = np.array([gain[2] for gain in gains], dtype=np.float32) * np.array(
+            strengths, dtype=np.float32
         )
+        gains.extend(self._gains((f"@{kind}",), ()) for kind in request.kinds)
+        strengths.extend(weights.kind for _ in request.kinds)
+        keys = (*request.items, *(f"@{kind}" for kind in request.kinds))
+        if not gains:
+            empty = np.zeros(0, dtype=np.int64)
+            return Evidence((), np.zeros(self.slots), None, ideal, (empty, empty, np.zeros(0)))
+        sizes = [len(gain[0]) for gain in gains]
+        places = np.concatenate([gain[0] for gain in gains])
+        values = np.concatenate([gain[1] for gain in gains]) * np.repeat(
+            np.array(strengths, np.float32), sizes
+        )
+        items = np.repeat(np.arange(len(gains)), sizes)
+        total = np.bincount(places, weights=values, minlength=self.slots)
+        by_need = self._by_need(request, places, values, sizes)
+        if self.dead:
+            total[self.dead] = 0
+            if by_need is not None:
+                by_need[:, self.dead] = 0
+        return Evidence(keys, total, by_need, ideal, (items, places, values))
 
-    def _by_need(self, table: Any, keys: list[str], request: Request) -> Any:
+    def _by_need(self, request: Request, places: Any, values: Any, sizes: list[int]) -> Any:
         import numpy as np
 
         if not request.needs:
             return None
-        row_of = {key: row for row, key in enumerate(keys)}
-        member = np.zeros((len(request.needs), len(table)), dtype=np.float32)
+        row_of = {key: row for row, key in enumerate(request.items)}
+        ends = np.cumsum(sizes).tolist()
+        table = np.zeros((len(request.needs), self.slots))
         for number, need in enumerate(request.needs):
-            member[number, [row_of[key] for key in need]] = 1
-        return member @ table
+            spans = [slice(ends[row] - sizes[row], ends[row]) for row in (row_of[key] for key in need)]
+            table[number] = np.bincount(
+                np.concatenate([places[span] for span in spans]),
+                weights=np.concatenate([values[span] for span in spans]),
+                minlength=self.slots,
+            )
+        return table
 
-    def _fill(self, row: Any, terms: tuple[str, ...], groups: tuple[str, ...], strength: float) -> float:
-        """Write what one item gives each slot into `row` (all 0); the greatest rarity of its terms comes back.
+    def _gains(self, terms: tuple[str, ...], groups: tuple[str, ...]) -> tuple[Any, Any, float]:
+        """Slots, what an item of weight 1 gives each of them, and the greatest rarity of its terms; the last few thousand
+        are kept, because requests share words.
 
         A related word counts only where the word itself is absent or says less.
         """
+        known = self._known_gains.get((terms, groups))
+        if known is None:
+            if len(self._known_gains) >= KEPT_GAINS:
+                self._known_gains.clear()
+            known = self._known_gains[(terms, groups)] = self._make_gains(terms, groups)
+        return known
+
+    def _make_gains(self, terms: tuple[str, ...], groups: tuple[str, ...]) -> tuple[Any, Any, float]:
         import numpy as np
 
         rarest = 0.0
-        words = np.zeros_like(row) if groups and len(terms) > 1 else row
+        found: list[tuple[Any, Any]] = []
         for term in terms:
             number = self._vocabulary.get(term)
-            if number is None:
-                rarest = max(rarest, self._unseen)
-                continue
-            slots, impact = self._posting(number)
-            words[slots] += impact * np.float32(strength)
-            rarest = max(rarest, self.rarity(number))
-        for group in groups:
-            number = self._vocabulary.get(group)
+            rarest = max(rarest, self._unseen if number is None else self.rarity(number))
             if number is not None:
-                slots, impact = self._posting(number)
-                row[slots] = np.maximum(row[slots], impact * np.float32(strength * self.weights.related))
-        if words is not row:
-            np.maximum(row, words, out=row)
-        return rarest
+                found.append(self._posting(number))
+        related = [self._posting(self._vocabulary[group]) for group in groups if group in self._vocabulary]
+        if len(found) == 1 and not related:
+            return (*found[0], rarest)
+        if not found and not related:
+            return np.zeros(0, np.int32), np.zeros(0, np.float32), rarest
+        row = np.zeros(self.slots, dtype=np.float32)
+        for slots, impact in found:
+            row[slots] += impact
+        for slots, impact in related:
+            row[slots] = np.maximum(row[slots], impact * np.float32(self.weights.related))
+        slots = np.flatnonzero(row).astype(np.int32)
+        return slots, row[slots], rarest
 
     def _posting(self, number: int) -> tuple[Any, Any]:
         """Slots and impacts of a term, changes since the last build included."""
@@ -246,6 +293,7 @@ class LexicalIndex:
         """
         self.remove(tool.key)
         self.version += 1
+        self._known_gains.clear()
         if len(self._appended) >= max(64, self._size // 4):
             self._build(sorted([*self.live_tools(), tool], key=lambda one: one.key))
             return

@@ -112,8 +112,7 @@ class VectorIndex:
         if scripts_differ:
             return self.weights.alone
         best = int(evidence.total.argmax())
-        covered = float(np.minimum(evidence.by_item[: len(evidence.ideal), best], evidence.ideal).sum())
-        covered /= float(evidence.ideal.sum()) or 1.0
+        covered = float(evidence.coverage(np.array([best]))[0])
         return float(self.weights.share * max(0.0, 1.0 - covered) ** self.weights.yield_)
 
     @staticmethod

@@ -12,8 +12,7 @@ Each stage is a small callable that can be used alone:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from agent_reach.records.finding import Finding
@@ -21,17 +20,37 @@ from agent_reach.records.tool import Tool
 from agent_reach.records.trace import CandidateScore
 
 
-@dataclass(frozen=True, slots=True)
 class Candidate:
-    """A tool that may answer a request; `score` is 0..1 within one answer and falls, `why` names what spoke for it."""
+    """A tool that may answer a request; `score` is 0..1 and falls within one answer, `why` names what spoke for it."""
 
-    tool: Tool
-    score: float
-    why: str = ""
+    __slots__ = ("_why", "score", "tool")
+
+    def __init__(self, tool: Tool, score: float, why: str | Callable[[], str] = "") -> None:
+        self.tool = tool
+        self.score = score
+        self._why = why
+
+    @property
+    def why(self) -> str:
+        """What spoke for the tool; worked out when it is first asked for, because most answers are never explained."""
+        if not isinstance(self._why, str):
+            self._why = self._why()
+        return self._why
 
     def record(self) -> CandidateScore:
         """The candidate as traces keep it."""
         return CandidateScore(tool=self.tool.key, score=self.score, why=self.why)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Candidate):
+            return NotImplemented
+        return (self.tool, self.score, self.why) == (other.tool, other.score, other.why)
+
+    def __hash__(self) -> int:
+        return hash((self.tool.key, self.score))
+
+    def __repr__(self) -> str:
+        return f"Candidate({self.tool.key!r}, {self.score}, {self.why!r})"
 
 
 class Found(list[Candidate]):
