@@ -72,9 +72,11 @@ def wrong_format(evidence: DecisionEvidence) -> Found | None:
             for problem in problems
         ):
             return True
-        golds = [leaf for leaf in _gold_leaves(score, evidence) if isinstance(leaf, str)]
-        actual = [leaf for _, leaf in leaves(score.actual) if isinstance(leaf, str)]
-        return any(_other_notation(gold, leaf) for gold in golds for leaf in actual)
+        return any(
+            _other_notation(gold, leaf)
+            for gold, leaf in _leaf_pairs(score, evidence)
+            if isinstance(gold, str) and isinstance(leaf, str)
+        )
 
     return _first(evidence, holds, "is written in the wrong format", "格式不对")
 
@@ -146,16 +148,11 @@ def wrong_entity(evidence: DecisionEvidence) -> Found | None:
     """Another thing of the same kind: an id, code or name that the context holds or that has the same shape."""
 
     def holds(score: ArgumentScore, schema: Mapping[str, Any]) -> bool:
-        golds = _gold_leaves(score, evidence)
         sources = evidence.visible_sources()
-        for _, leaf in leaves(score.actual):
-            if any(leaf == gold for gold in golds):
+        for gold, leaf in _leaf_pairs(score, evidence):
+            if leaf == gold or not _is_entity(score.name, leaf, [gold]):
                 continue
-            if not _is_entity(score.name, leaf, golds):
-                continue
-            if _takes_from_step(score.expected) or any(_shape(leaf) == _shape(gold) for gold in golds):
-                return True
-            if holders(leaf, sources):
+            if _takes_from_step(score.expected) or _shape(leaf) == _shape(gold) or holders(leaf, sources):
                 return True
         return False
 
@@ -223,6 +220,15 @@ def _expected_text(score: ArgumentScore, evidence: DecisionEvidence) -> str:
     return repr(score.expected)
 
 
+def _leaf_pairs(score: ArgumentScore, evidence: DecisionEvidence) -> list[tuple[Any, Any]]:
+    """(gold leaf, actual leaf) that belong together: at the same place, or any with any where places say nothing."""
+    actual = list(leaves(score.actual))
+    if not is_matcher(score.expected) and isinstance(score.expected, (Mapping, list, tuple)):
+        golds = dict(leaves(score.expected))
+        return [(golds[pointer], leaf) for pointer, leaf in actual if pointer in golds]
+    return [(gold, leaf) for gold in _gold_leaves(score, evidence) for _, leaf in actual]
+
+
 def _gold_leaves(score: ArgumentScore, evidence: DecisionEvidence) -> list[Any]:
     pairing = evidence.attempt.pairing
     assert pairing is not None
@@ -232,6 +238,9 @@ def _gold_leaves(score: ArgumentScore, evidence: DecisionEvidence) -> list[Any]:
 
 
 def _schema(evidence: DecisionEvidence, name: str) -> Mapping[str, Any]:
+    for item in (*evidence.gold.required, *evidence.gold.optional):
+        if item.name == name:
+            return item.viewed
     tool = evidence.gold.tool
     if tool is None:
         return {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from agent_reach.evals.attribution.evidence import DecisionEvidence
@@ -210,7 +209,10 @@ def context_overload(evidence: DecisionEvidence) -> Found | None:
         return None
     attempt = evidence.attempt
     options = attempt.options
-    if attempt.passages < options.many_passages and attempt.context_tokens < options.heavy_context_tokens:
+    if attempt.passages < options.many_passages and (
+        attempt.context_characters < options.heavy_context_tokens  # a token has at least one character
+        or attempt.context_tokens < options.heavy_context_tokens
+    ):
         return None
     return found(
         f"the context held {attempt.passages} passages, about {attempt.context_tokens} tokens",
@@ -247,7 +249,7 @@ def no_call(evidence: DecisionEvidence) -> Found | None:
     """Nothing was called where the call was due."""
     if not evidence.is_missed or _calls_made(evidence) or _repeated(evidence):
         return None
-    said = evidence.text[:120].replace("\n", " ")
+    said = evidence.last_words[:120].replace("\n", " ")
     ended = evidence.attempt.state == "agent_timeout"
     return found(
         f"no call was made{'; the time limit ended the attempt' if ended else ''}"
@@ -286,16 +288,8 @@ def loop(evidence: DecisionEvidence) -> Found | None:
 
 
 def _repeated(evidence: DecisionEvidence) -> tuple[str, int] | None:
-    counts: dict[tuple[str, str], int] = {}
-    for seen in evidence.attempt.calls:
-        key = (seen.key or seen.call.name, _text(seen.arguments))
-        counts[key] = counts.get(key, 0) + len(seen.tries)
-    (name, _), count = max(counts.items(), key=lambda entry: entry[1], default=(("", ""), 0))
+    name, count = evidence.attempt.most_repeated
     return (name, count) if count >= _REPEATS else None
-
-
-def _text(value: object) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
 
 
 def wrong_order(evidence: DecisionEvidence) -> Found | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
+from agent_reach.evals.attribution.lazy import lazy
 from agent_reach.evals.attribution.needed import needed_values
 from agent_reach.evals.scoring.blocks import given_blocks
 from agent_reach.evals.scoring.calls import SeenCall
@@ -48,22 +48,39 @@ class AttemptEvidence:
         self.options = options
         self.decisions = decisions
 
-    @cached_property
+    @lazy
     def sources(self) -> list[Source]:
         """All places where a value can come from."""
         return sources_of(self.trace, self.task.query, given_blocks(self.task, self.trace))
 
-    @cached_property
+    @lazy
     def context_tokens(self) -> int:
         """Estimated tokens of what the model was given, the tool list apart."""
         return sum(count_tokens(source.text) for source in self.sources)
 
-    @cached_property
+    @lazy
+    def context_characters(self) -> int:
+        """Characters of what the model was given, the tool list apart."""
+        return sum(len(source.text) for source in self.sources)
+
+    @lazy
+    def most_repeated(self) -> tuple[str, int]:
+        """The name and the number of the most frequent call with the same arguments, tries included."""
+        counts: dict[tuple[str, str], int] = {}
+        if sum(len(seen.tries) for seen in self.calls) < 3:
+            return "", 0
+        for seen in self.calls:
+            key = (seen.key or seen.call.name, repr(sorted(seen.arguments.items())))
+            counts[key] = counts.get(key, 0) + len(seen.tries)
+        (name, _), count = max(counts.items(), key=lambda entry: entry[1])
+        return name, count
+
+    @lazy
     def passages(self) -> int:
         """Retrieval passages given."""
         return sum(source.block.kind == "retrieval" for source in self.sources)
 
-    @cached_property
+    @lazy
     def hidden(self) -> dict[str, str]:
         """Tool key -> why it was kept back."""
         return {self.key(name): reason for name, reason in self.trace.exposure.hidden.items()}
@@ -94,7 +111,7 @@ class DecisionEvidence:
         self.is_missed = not self.is_paired
         self.explained: set[str] = set()
 
-    @cached_property
+    @lazy
     def wrong(self) -> list[ArgumentScore]:
         """The arguments of a right-tool call that are off."""
         return [score for score in self.decision.argument_scores if score.verdict in _WRONG]
@@ -103,20 +120,20 @@ class DecisionEvidence:
         """The arguments that are off and that no cause tried so far explains: each argument has one cause."""
         return [score for score in self.wrong if score.name not in self.explained]
 
-    @cached_property
+    @lazy
     def bounds(self) -> tuple[int, int]:
         """Positions (exclusive) between which the call was due."""
         assert self.attempt.pairing is not None
         context = DecisionContext("", 0, self.attempt.task.order, self.trace, self.attempt.pairing, [], {})
         return context.window(self.gold)
 
-    @cached_property
+    @lazy
     def extras(self) -> list[tuple[SeenCall, ExtraCall]]:
         """Extra calls made where this one was due."""
         low, high = self.bounds
         return [(seen, extra) for seen, extra in self.attempt.extras if low < seen.position < high]
 
-    @cached_property
+    @lazy
     def due_steps(self) -> list[Step]:
         """The model messages in which the call was due."""
         low, high = self.bounds
@@ -126,19 +143,19 @@ class DecisionEvidence:
         steps = [step for step in self.trace.steps if step.kind == "model" and first <= step.index <= last]
         return [step for step in steps if step.index > first] or steps
 
-    @cached_property
+    @lazy
     def due_step(self) -> Step | None:
         """The message in which the call was due, or made."""
         if self.seen is not None:
             return next((step for step in self.trace.steps if step.index == self.seen.step), None)
         return self.due_steps[0] if self.due_steps else None
 
-    @cached_property
+    @lazy
     def offered(self) -> tuple[str, ...]:
         """Keys of the tools offered when the call was due; empty when unknown."""
         return self.attempt.offered_at(self.due_step)
 
-    @cached_property
+    @lazy
     def wrong_choice(self) -> SeenCall | None:
         """The call of another tool that was made instead; a mere look-up before a write is none."""
         seen = self.seen
@@ -160,7 +177,7 @@ class DecisionEvidence:
         )
         return len(left & right) * 2 >= len(left | right) > 0
 
-    @cached_property
+    @lazy
     def text(self) -> str:
         """What the model said where the call was due, folded."""
         parts = [step.text for step in self.due_steps]
@@ -168,6 +185,14 @@ class DecisionEvidence:
         if self.bounds[1] >= len(calls):
             parts.append(self.trace.final_text)
         return folded("\n".join(dict.fromkeys(part for part in parts if part)))
+
+    @lazy
+    def last_words(self) -> str:
+        """The last thing the model said where the call was due."""
+        said = [step.text for step in self.due_steps if step.text]
+        if self.bounds[1] >= len(self.attempt.calls) and self.trace.final_text:
+            said.append(self.trace.final_text)
+        return said[-1] if said else ""
 
     def visible_sources(self) -> list[Source]:
         """The places where the model could have read a value when the call was due or made."""

@@ -25,13 +25,13 @@ def pair(path: CompiledPath, calls: Sequence[SeenCall], order: str, weigh: Weigh
     if not usable or not path.golds:
         return result
     if order == "any_order":
-        pair_any_order([gold for stage in path.stages for gold in stage], usable, weigh, result)
+        pair_any_order(path.canonical, usable, weigh, result)
     elif order == "exact":
         _pair_exact(path, calls, weigh, result)
     elif path.is_linear and len({seen.message for seen in usable}) == len(usable):
         _pair_linear(path.golds, usable, weigh, result)
     elif len(path.stages) == 1 or usable[0].message == usable[-1].message:
-        pair_any_order([gold for stage in path.stages for gold in stage], usable, weigh, result)
+        pair_any_order(path.canonical, usable, weigh, result)
     else:
         _pair_staged(path, usable, weigh, result)
     return result

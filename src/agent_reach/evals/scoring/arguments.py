@@ -53,6 +53,8 @@ def argument_scores(
 
 
 def _required(item: ArgumentGold, value: Any, references: References | None) -> ArgumentScore:
+    if type(value) is item.plain and value == item.spec:
+        return ArgumentScore(name=item.name, verdict="right", required=True, expected=item.spec, actual=value)
     effective = item.default if value is MISSING else value
     if item.compare(effective, references):
         return ArgumentScore(
@@ -118,13 +120,11 @@ def mismatch(item: ArgumentGold, value: Any, references: References | None) -> s
 
 def _matched(item: ArgumentGold, value: Any, references: References | None) -> str:
     """Which of several accepted values matched, or the reference it was taken from."""
-    spec = item.spec
-    if not is_matcher(spec):
+    if not item.matcher:
         return ""
+    spec = item.spec
     if "$one_of" in spec:
-        for choice in spec["$one_of"]:
-            if item.matches_alone(choice, value, references):
-                return str(choice)
+        return item.matched_choice(value, references)
     return f"$from {spec['$from']}" if "$from" in spec else ""
 
 

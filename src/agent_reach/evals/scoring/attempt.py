@@ -270,7 +270,7 @@ def _catalog_words(catalog: Catalog) -> frozenset[str]:
     if known is not None and known[0] is catalog:
         return known[1]
     words = enum_words([tool.input_schema for tool in catalog.tools])
-    if len(_enum_words) >= 64:
+    if len(_enum_words) >= 1024:
         _enum_words.clear()
     _enum_words[id(catalog)] = (catalog, words)
     return words

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent_reach.catalog.schema import argument_problems, is_legal
-from agent_reach.evals.scoring.golds import CompiledTask, Evaluation, canonical_text
+from agent_reach.evals.scoring.golds import CompiledTask, Evaluation
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import ArgumentProblem, Call, CallOutcome, Trace
 
@@ -99,17 +99,24 @@ def seen_calls(trace: Trace, compiled: CompiledTask) -> list[SeenCall]:
             found.append(SeenCall(call, tool, step.index, message, len(found)))
             failed = failed or (call.outcome is not None and call.outcome.status != "ok")
         if len(found) - start > 1:
-            found[start:] = sorted(found[start:], key=_canonical_key)
+            group = found[start:]
+            # Arguments are only spelled out where the same tool is called twice in a message.
+            is_distinct = len({seen.key for seen in group}) == len(group)
+            found[start:] = sorted(group, key=_name_key if is_distinct else _canonical_key)
             for position in range(start, len(found)):
                 found[position].position = position
         message += 1
     return _fold_repeats(found) if failed else found
 
 
+def _name_key(seen: SeenCall) -> str:
+    return seen.key
+
+
 def _canonical_key(seen: SeenCall) -> tuple[str, str, str, str]:
     outcome = seen.call.outcome
     status = "" if outcome is None else f"{outcome.status}:{outcome.error_kind or ''}"
-    return (seen.key, seen.call.name, canonical_text(seen.arguments), status)
+    return (seen.key, seen.call.name, repr(seen.arguments), status)
 
 
 def _fold_repeats(calls: list[SeenCall]) -> list[SeenCall]:

@@ -23,6 +23,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9]|[_\-.:@/#,](?=[A-Za-z0-9]))*")
 _NAME = re.compile(r"\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)+")
 _QUOTED = re.compile(r"[\"“「『《']([^\"”」』》'\n]{3,60})[\"”」』》']")
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?\Z|\d+(?:\.\d+)?\Z")
+_DIGIT = re.compile(r"[0-9]")
 _HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
 _WORD = re.compile(r"[a-z0-9]+(?:['_-][a-z0-9]+)*")
 _SHINGLE_WORDS = 4
@@ -43,7 +44,9 @@ def number_fact(value: float) -> str:
 
 def token_fact(token: str) -> str | None:
     """The fact that a single token is: a number of three digits or more, an id or a mail address; else None."""
-    digits = sum(character.isdigit() for character in token)
+    digits = len(_DIGIT.findall(token))
+    if not digits and token.islower() and token.isalpha():
+        return None
     if _NUMBER.match(token):
         if digits < 3:
             return None
@@ -85,14 +88,17 @@ def leaf_facts(leaf: Any) -> set[str]:
     if isinstance(leaf, (int, float)):
         fact = number_fact(leaf)
         return {fact} if sum(character.isdigit() for character in fact) >= 3 else set()
-    if not isinstance(leaf, str):
-        return set()
+    return set(_short_facts(leaf)) if isinstance(leaf, str) else set()
+
+
+@lru_cache(maxsize=16384)
+def _short_facts(leaf: str) -> frozenset[str]:
     text = leaf if leaf.isascii() else unicodedata.normalize("NFKC", leaf)
     found = set(_prose_facts(text))
     stripped = text.strip()
     if 3 <= len(stripped) <= 80 and not found and _is_distinctive(stripped):
         found.add(stripped.lower())
-    return found
+    return frozenset(found)
 
 
 def _is_distinctive(text: str) -> bool:

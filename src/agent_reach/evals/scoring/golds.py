@@ -13,6 +13,7 @@ from agent_reach.evals.scoring.values import (
     References,
     compile_value,
     default_of,
+    is_matcher,
     references_in,
     same_value,
 )
@@ -48,7 +49,20 @@ class Evaluation:
 class ArgumentGold:
     """One argument with a gold: its comparison, schema default and whether it is ignored."""
 
-    __slots__ = ("compare", "default", "has_default", "name", "options", "root", "schema", "spec")
+    __slots__ = (
+        "_choices",
+        "compare",
+        "default",
+        "has_default",
+        "matcher",
+        "name",
+        "options",
+        "plain",
+        "root",
+        "schema",
+        "spec",
+        "viewed",
+    )
 
     def __init__(self, name: str, spec: Any, schema: Any, root: Any, options: MatchOptions) -> None:
         self.name = name
@@ -56,13 +70,25 @@ class ArgumentGold:
         self.schema = schema
         self.root = root
         self.options = options
+        self.viewed = schema_view.view(schema, root)
+        self._choices: list[tuple[Any, Compare]] | None = None
+        self.plain = type(spec) if type(spec) in (str, int, float) else None
+        self.matcher = next(iter(spec)) if is_matcher(spec) else ""
         self.compare: Compare = compile_value(spec, schema, root, options, name)
         self.default = default_of(schema, root)
         self.has_default = self.default is not MISSING
 
-    def matches_alone(self, spec: Any, value: Any, references: References | None) -> bool:
-        """The value matches another gold in this argument's place (one of several accepted ones)."""
-        return compile_value(spec, self.schema, self.root, self.options, self.name)(value, references)
+    def matched_choice(self, value: Any, references: References | None) -> str:
+        """Which of several accepted values (`$one_of`) a value matched."""
+        for choice in self.spec["$one_of"]:
+            if type(choice) is str and choice == value:
+                return choice
+        if self._choices is None:
+            self._choices = [
+                (choice, compile_value(choice, self.schema, self.root, self.options, self.name))
+                for choice in self.spec["$one_of"]
+            ]
+        return next((str(choice) for choice, matches in self._choices if matches(value, references)), "")
 
 
 class CompiledGold:
@@ -132,7 +158,7 @@ class CompiledGold:
             value = arguments.get(gold.name, MISSING)
             if value is MISSING:
                 value = gold.default
-            if gold.compare(value, references):
+            if (type(value) is gold.plain and value == gold.spec) or gold.compare(value, references):
                 right += 1
         for name in self.free_required:
             if name in arguments and name not in problems:
@@ -166,9 +192,9 @@ class CompiledGold:
 
 
 class CompiledPath:
-    """One golden path: its golds in written order, and whether every stage holds one gold."""
+    """One golden path: its golds in written order, by stage, and in an order that does not depend on how they were listed."""
 
-    __slots__ = ("by_id", "golds", "index", "is_linear", "keys", "stages")
+    __slots__ = ("by_id", "canonical", "golds", "index", "is_linear", "keys", "stages")
 
     def __init__(self, path: GoldenPath, index: int, catalog: Catalog, options: MatchOptions) -> None:
         self.index = index
@@ -182,6 +208,7 @@ class CompiledPath:
                 self.golds.append(gold)
                 compiled.append(gold)
             self.stages.append(sorted(compiled, key=lambda gold: gold.order_key))
+        self.canonical = sorted(self.golds, key=lambda gold: gold.order_key)
         self.is_linear = all(len(stage) == 1 for stage in self.stages)
         self.keys = frozenset(gold.key for gold in self.golds)
         self.by_id = {gold.id: gold for gold in self.golds}

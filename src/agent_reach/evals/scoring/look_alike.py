@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from agent_reach.catalog.catalog import Catalog
 
-_CACHE_LIMIT = 64
+_CACHE_LIMIT = 1024
 _cache: dict[int, tuple[Catalog, Mapping[str, frozenset[str]]]] = {}
 
 

@@ -19,7 +19,7 @@ class ScoreOptions:
     keep_trace: bool = True
     long_list: int = 30
     many_passages: int = 6
-    heavy_context_tokens: int = 4000
+    heavy_context_tokens: int = 6000
 
 
 DEFAULT_OPTIONS = ScoreOptions()

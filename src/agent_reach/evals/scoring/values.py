@@ -46,9 +46,14 @@ MATCHERS: tuple[str, ...] = (
 )
 
 
+_MATCHER_NAMES = frozenset(MATCHERS)
+
+
 def is_matcher(spec: Any) -> bool:
     """A mapping all of whose keys are matcher names."""
-    return isinstance(spec, Mapping) and bool(spec) and all(key in MATCHERS for key in spec)
+    if not (type(spec) is dict or isinstance(spec, Mapping)):
+        return False
+    return bool(spec) and all(key in _MATCHER_NAMES for key in spec)
 
 
 def compile_value(spec: Any, schema: Any, root: Any, options: MatchOptions, path: str = "") -> Compare:
@@ -134,7 +139,7 @@ def _compile_object(
     }
 
     def compare(actual: Any, references: Any) -> bool:
-        if not isinstance(actual, Mapping):
+        if type(actual) is not dict and not isinstance(actual, Mapping):
             return False
         for name, matches in inner.items():
             value = actual.get(name, MISSING)
@@ -176,8 +181,7 @@ def _compile_matcher(
 ) -> Compare:
     if "$one_of" in spec:
         choices = spec["$one_of"] if isinstance(spec["$one_of"], (list, tuple)) else [spec["$one_of"]]
-        inner = [compile_value(choice, viewed, root, options, path) for choice in choices]
-        return lambda actual, references: any(matches(actual, references) for matches in inner)
+        return _one_of(choices, viewed, root, options, path)
     if "$pattern" in spec:
         return _compile_pattern(spec["$pattern"], options)
     if "$approx" in spec:
@@ -207,6 +211,24 @@ def _compile_matcher(
         default = default_of(viewed, root)
         return lambda actual, _: actual is MISSING or same_value(actual, default)
     return lambda actual, _: actual is not MISSING
+
+
+def _one_of(
+    choices: Sequence[Any], viewed: Mapping[str, Any], root: Any, options: MatchOptions, path: str
+) -> Compare:
+    if all(isinstance(choice, str) for choice in choices) and viewed.get("format") != "date-time":
+        mode = options.strings
+        words = frozenset(normalise_text(choice, mode) for choice in choices)
+        return lambda actual, _: isinstance(actual, str) and normalise_text(actual, mode) in words
+    inner = [compile_value(choice, viewed, root, options, path) for choice in choices]
+
+    def compare(actual: Any, references: Any) -> bool:
+        for matches in inner:  # noqa: SIM110 - a generator costs more than the comparisons
+            if matches(actual, references):
+                return True
+        return False
+
+    return compare
 
 
 def _compile_pattern(pattern: Any, options: MatchOptions) -> Compare:
