@@ -1,0 +1,170 @@
+"""How well edges are inferred from schemas alone, on public tool lists with known edges.
+
+Gold edges: value flow seen in executed runs (tau2 airline and retail, AgentDojo, BFCL multi-turn; a lower bound of what
+is true, so precision is one too), hand-checked parameter edges (ToolLinkOS) and links of golden paths (RestBench-TMDB).
+Self edges are left out. `p@n` is the precision among the n edges with the highest structural score, n being the number
+of gold edges (ties share). Data: AGENT_REACH_DATA, else ../shared/data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from agent_reach.catalog.catalog import Catalog
+from agent_reach.graph.build import ToolGraph
+
+Pair = tuple[str, str]
+NAIVE = {"tau2 airline": (0.42, 0.83), "tau2 retail": (0.38, 0.97), "AgentDojo": (0.06, 0.73),
+         "BFCL multi-turn": (0.13, 0.33), "ToolLinkOS": (0.83, 0.43)}  # fmt: skip
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def _strict(*paths: Path) -> set[Pair]:
+    return {
+        (row["source"], row["target"])
+        for path in paths
+        for row in _lines(path)
+        if row.get("traces_strict", 1) > 0 and row["source"] != row["target"]
+    }
+
+
+def _tool(row: dict[str, Any], output: str) -> dict[str, Any]:
+    return {"name": row["name"], "description": row["description"], "inputSchema": row["parameters"],
+            "outputSchema": row.get(output)}  # fmt: skip
+
+
+def load_sets(data: Path) -> dict[str, tuple[Catalog, set[Pair]]]:
+    """Name of the set -> (catalog, gold edges between tool names)."""
+    tau2 = _lines(data / "tau2/tools.jsonl")
+    sets: dict[str, tuple[Catalog, set[Pair]]] = {}
+    for domain, files in (
+        ("airline", ("tau2/gold_replay_airline_valueflow_edges.jsonl", "taubench_gpt4o_airline/valueflow_edges.jsonl")),
+        ("retail", ("tau2/gold_replay_retail_valueflow_edges.jsonl",)),
+    ):
+        tools = [_tool(row, "returns_schema") for row in tau2 if row["domain"] == domain]
+        sets[f"tau2 {domain}"] = (Catalog.load(tools), _strict(*(data / name for name in files)))
+    dojo = {row["name"]: _tool(row, "returns_schema") for row in _lines(data / "agentdojo/tools.jsonl")}
+    sets["AgentDojo"] = (Catalog.load(list(dojo.values())), _strict(data / "agentdojo/valueflow_edges.jsonl"))
+    bfcl = {row["name"]: _tool(row, "outputSchema") for row in _lines(data / "bfcl_multi_turn/tools.jsonl")}
+    sets["BFCL multi-turn"] = (
+        Catalog.load(list(bfcl.values())),
+        _strict(data / "bfcl_multi_turn/valueflow_edges.jsonl"),
+    )
+    sets["ToolLinkOS"] = _tool_link(data / "toollinkos")
+    sets["RestBench-TMDB"] = _tmdb(data / "restbench_tmdb")
+    return sets
+
+
+def _tool_link(folder: Path) -> tuple[Catalog, set[Pair]]:
+    kinds = {"int": "integer", "float": "number", "str": "string", "bool": "boolean", "dict": "object", "list": "array"}
+    tools = []
+    for row in _lines(folder / "tools.jsonl"):
+        properties = {}
+        for item in row["parameters"]:
+            kind = str(item.get("type") or "string").split("[")[0].lower()
+            properties[item["name"]] = {"type": kinds.get(kind, kind), "description": item.get("description") or ""}
+            if item.get("enum"):
+                properties[item["name"]]["enum"] = item["enum"]
+        required = [item["name"] for item in row["parameters"] if item.get("required")]
+        schema = {"type": "object", "properties": properties, "required": required}
+        tools.append({"name": row["name"], "description": row["description"], "inputSchema": schema})
+    names = {tool["name"] for tool in tools}
+    gold = {
+        (row["source"], row["target"])
+        for row in _lines(folder / "edges.jsonl")
+        if row["type"].startswith("PARAMETER") and row["source"] != row["target"]
+    }
+    return Catalog.load(tools), {pair for pair in gold if set(pair) <= names}
+
+
+def _tmdb(folder: Path) -> tuple[Catalog, set[Pair]]:
+    catalog = Catalog.load(folder / "tmdb_oas.json")
+    by_path = {tool.original["_meta"]["agent-reach/http"]["path"] if False else _path_of(tool): tool.key for tool in catalog}
+    names = {row["id"]: by_path.get(row["endpoint"]) for row in _lines(folder / "tools.jsonl")}
+    gold = {(row["source"], row["target"]) for row in _lines(folder / "gold_links.jsonl")}
+    catalog = catalog.subset([key for key in names.values() if key])
+    return catalog, {
+        (names[source], names[target])
+        for source, target in gold
+        if source != target and names.get(source) and names.get(target)
+    }
+
+
+def _path_of(tool: Any) -> str:
+    found = re.search(r'"path": "([^"]+)"', json.dumps(tool.original.get("_meta", {})))
+    return found.group(1) if found else ""
+
+
+def precision_at(ranked: list[tuple[float, Pair]], gold: set[Pair]) -> float:
+    """Precision among the first n = len(gold) edges; edges of one score share the places they take."""
+    places, hits, at = len(gold), 0.0, 0
+    ranked = sorted(ranked, key=lambda item: -item[0])
+    while at < len(ranked) and places > 0:
+        end = at
+        while end < len(ranked) and ranked[end][0] == ranked[at][0]:
+            end += 1
+        group = [pair for _, pair in ranked[at:end]]
+        share = min(1.0, places / len(group))
+        hits += share * sum(pair in gold for pair in group)
+        places -= len(group)
+        at = end
+    return hits / max(1, len(gold))
+
+
+def measure(catalog: Catalog, gold: set[Pair]) -> dict[str, Any]:
+    """Precision, recall and F1 of trusted edges, recall of all, and precision at n."""
+    graph = ToolGraph.build(catalog)
+    edges = [edge for edge in graph.edges if edge.source != "__agent__" and edge.source != edge.target]
+    trusted = {(edge.source, edge.target) for edge in edges if edge.trusted}
+    every = {(edge.source, edge.target) for edge in edges}
+    hit = len(trusted & gold)
+    precision, recall = hit / max(1, len(trusted)), hit / max(1, len(gold))
+    ranked = [(edge.evidence.structural or 0.0, (edge.source, edge.target)) for edge in edges]
+    return {
+        "tools": len(catalog), "gold": len(gold), "edges": len(trusted), "precision": precision, "recall": recall,
+        "f1": 2 * precision * recall / max(1e-9, precision + recall), "candidates": len(every),
+        "recall_of_candidates": len(every & gold) / max(1, len(gold)), "precision_at_n": precision_at(ranked, gold),
+        "missed": sorted(gold - trusted), "false": [(s, p) for s, p in sorted(ranked, key=lambda x: -x[0]) if p in trusted - gold],
+    }  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    parser.add_argument("--show", metavar="SET", help="list missed and falsely found edges of one set")
+    arguments = parser.parse_args()
+    data = Path(os.environ.get("AGENT_REACH_DATA", "../shared/data")) / "graph"
+    if not data.exists():
+        sys.exit(f"no data at {data}; set AGENT_REACH_DATA")
+    rows = {}
+    print(f"{'set':16} tools gold edges     P     R    F1 (naive)  p@n (naive P)  all: edges  R")
+    for name, (catalog, gold) in load_sets(data).items():
+        row = rows[name] = measure(catalog, gold)
+        naive = NAIVE.get(name)
+        old = f"{2 * naive[0] * naive[1] / sum(naive):.2f}" if naive else "   -"
+        base = f"{naive[0]:.2f}" if naive else "-"
+        print(
+            f"{name:16} {row['tools']:5} {row['gold']:4} {row['edges']:5} {row['precision']:5.2f} {row['recall']:5.2f} "
+            f"{row['f1']:5.2f} ({old})   {row['precision_at_n']:.2f} ({base})      {row['candidates']:6} "
+            f"{row['recall_of_candidates']:.2f}"
+        )
+        if arguments.show and arguments.show.lower() in name.lower():
+            print("missed:", *(f"{a} -> {b}" for a, b in row["missed"]), sep="\n  ")
+            print("false:", *(f"{s:.2f} {a} -> {b}" for s, (a, b) in row["false"][:60]), sep="\n  ")
+    mean = sum(row["recall"] for row in rows.values()) / len(rows)
+    print(f"mean recall of trusted edges {mean:.3f}")
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"sets": rows, "mean_recall": mean}, indent=2), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

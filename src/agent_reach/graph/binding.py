@@ -1,0 +1,298 @@
+"""Which outputs can feed which inputs: named rules over an inverted index of names, entities and meanings.
+
+Every output field and every input field is turned into a few keys; fields that share a key are a candidate, so no pair of
+tools is compared that has nothing in common. Strong keys: the same specific name, the same thing and attribute. Weak
+keys: a part of the thing, a family of meaning, a word of the description, plain text or plain number. Weak keys whose
+lists grow with the square of the catalog are left out (`MAX_WEAK_PAIRS`). What is not seen: values (see `evidence`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from agent_reach.graph.fields import Field
+from agent_reach.graph.vocabulary import (
+    ACKNOWLEDGEMENTS,
+    FAMILIES,
+    GENERIC,
+    STEERING,
+    chinese_words,
+    entity_and_attribute,
+    families,
+    name_words,
+    singular,
+)
+from agent_reach.text.stopwords import is_function_word
+
+MAX_WEAK_PAIRS = 40_000
+MAX_STRONG_PAIRS = 4_000_000
+
+SAME_NAME = "same_name"
+ENTITY = "entity"
+ENTITY_LIST = "entity_list"
+RESULT_NAME = "result_name"
+PART_OF_ENTITY = "part_of_entity"
+FAMILY = "family"
+DESCRIPTION = "description"
+GENERIC_NAME = "generic_name"
+PLAIN_TEXT = "plain_text"
+PLAIN_NUMBER = "plain_number"
+
+Key = tuple[str, ...]
+_WORD = re.compile(r"[a-z]{3,}")
+_NUMERIC = frozenset({"integer", "number"})
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One output field that can feed one input field: the rule and its strength 0..1 before context."""
+
+    source: Field
+    target: Field
+    rule: str
+    score: float
+
+
+def _description_words(text: str, limit: int = 16) -> tuple[str, ...]:
+    if not text:
+        return ()
+    if not text.isascii():
+        found = list(chinese_words(text[:60]))
+        return tuple(dict.fromkeys(word for word in found if word not in GENERIC))
+    first = re.split(r"such as|e\.g|for example|\bin the format\b|\[enum\]|options?\b|\(|\.\s", text.lower(), maxsplit=1)[0]
+    words = [part for word in _WORD.findall(first)[:limit] for part in name_words(word)]
+    return tuple(dict.fromkeys(word for word in words if word not in GENERIC and not is_function_word(word)))
+
+
+def output_keys(field: Field, head: tuple[str, ...], verbs: frozenset[str]) -> Iterable[tuple[Key, float, str]]:
+    """The keys under which an output is found, with strength and rule."""
+    words = field.words
+    if field.alone:
+        yield from _root_keys(field, head)
+        return
+    acknowledges = field.depth <= 1 and len(words) == 1 and words[0] in ACKNOWLEDGEMENTS
+    entity, attribute = entity_and_attribute(words)
+    owners = [entity] if entity else list(field.entity[:3])
+    generic = not words or all(word in GENERIC for word in words)
+    if words and not generic:
+        yield ("n", *words), 1.0, SAME_NAME
+    elif words and not acknowledges:
+        yield ("g", *words), 0.5, GENERIC_NAME
+    for place, owner in enumerate(owners):
+        if not owner:
+            continue
+        strength = (1.0, 0.85, 0.7)[place]
+        if attribute:
+            yield ("e", attribute, *owner), strength, ENTITY
+            yield from _parts(owner, attribute, strength)
+        elif words and field.entity and not entity:
+            pass
+    if not attribute and words:
+        listed = field.is_list or field.is_key
+        yield ("e", "", *words), 0.9 if not generic else 0.4, ENTITY
+        if listed and not generic and field.types <= {"string", "integer"}:
+            for attr, strength in (("id", 0.9), ("name", 0.75), ("code", 0.75)):
+                yield ("e", attr, *words), strength, ENTITY_LIST
+                yield from _parts(words, attr, strength * 0.9)
+    elif not words and (field.is_list or field.is_key or field.path == "<root>"):
+        yield from _root_keys(field, head)
+    yield from _weak_keys(field, words or head)
+
+
+def _root_keys(field: Field, head: tuple[str, ...]) -> Iterable[tuple[Key, float, str]]:
+    """Keys of a scalar result, or a list of scalars, named by the tool: `find_user_id_by_email -> str` is a user's id."""
+    if not head:
+        return
+    sure = 1.0 if field.origin in ("schema", "observed", "login") else 0.9
+    entity, attribute = entity_and_attribute(head)
+    if not all(word in GENERIC for word in head):
+        yield ("n", *head), sure, RESULT_NAME
+        for start in range(1, len(head)):
+            rest = head[start:]
+            if not all(word in GENERIC for word in rest):
+                yield ("n", *rest), sure * (0.85 if start == 1 else 0.7), RESULT_NAME
+    if attribute and entity:
+        yield ("e", attribute, *entity), sure, RESULT_NAME
+        yield from _parts(entity, attribute, sure)
+    else:
+        yield ("e", "", *head), sure, RESULT_NAME
+        if field.types <= {"string", "integer"}:
+            for attr, strength in (("id", 0.6), ("name", 0.8), ("code", 0.7)):
+                yield ("e", attr, *head), strength * sure, RESULT_NAME
+                yield from _parts(head, attr, strength * sure * 0.9)
+    yield from _weak_keys(field, head)
+
+
+def _parts(owner: tuple[str, ...], attribute: str, strength: float) -> Iterable[tuple[Key, float, str]]:
+    if len(owner) > 1:
+        for place, word in enumerate(owner):
+            if word not in GENERIC:
+                last = place == len(owner) - 1
+                yield ("h", attribute, word), strength * (0.75 if last else 0.6), PART_OF_ENTITY
+    else:
+        yield ("h", attribute, owner[0]), strength * 0.8, PART_OF_ENTITY
+    if attribute == "id":
+        for family in families(owner[-1]):
+            yield ("t", family), strength * 0.7, FAMILY
+
+
+def _weak_keys(field: Field, words: tuple[str, ...]) -> Iterable[tuple[Key, float, str]]:
+    """Keys of meaning: families, words for descriptions to meet, plain text and plain numbers."""
+    if not words:
+        return
+    _, attribute = entity_and_attribute(words)
+    last = words[-1] if attribute == "" or len(words) == 1 else words[-2]
+    for family in families(last):
+        yield ("f", family), 0.6, FAMILY
+    for word in dict.fromkeys(words):
+        if word not in GENERIC:
+            yield ("w", word), 0.6, DESCRIPTION
+    if field.types & _NUMERIC and attribute == "":
+        yield ("k", "number"), 0.5, PLAIN_NUMBER
+    if ("string" in field.types or not field.types) and any("text" in families(word) for word in words[-1:]):
+        yield ("k", "text"), 0.5, PLAIN_TEXT
+
+
+def input_keys(field: Field, head: tuple[str, ...]) -> Iterable[tuple[Key, float, str]]:
+    """The keys by which an input looks for outputs."""
+    yield from _named_input_keys(field, field.words, head, 1.0)
+    for name in field.names:
+        yield from _named_input_keys(field, name_words(name), head, 0.9)
+    described = _description_words(field.description)
+    for word in described:
+        if word not in field.words:
+            yield ("w", word), 0.55, DESCRIPTION
+    if not field.words or not field.words[0].isascii() or all(word in GENERIC for word in field.words):
+        entity, attribute = entity_and_attribute(tuple(described[:3]))
+        if entity and attribute:
+            yield ("e", attribute, *entity), 0.6, ENTITY
+
+
+def _named_input_keys(
+    field: Field, words: tuple[str, ...], head: tuple[str, ...], sure: float
+) -> Iterable[tuple[Key, float, str]]:
+    if not words:
+        return
+    generic = all(word in GENERIC for word in words)
+    stripped = words[1:] if len(words) > 1 and words[0] in ("new", "old", "target", "current", "given") else words
+    for form, strength in dict.fromkeys(((words, sure), (stripped, sure * 0.9))):
+        if not generic:
+            yield ("n", *form), strength, SAME_NAME
+        else:
+            yield ("g", *form), 0.5 * strength, GENERIC_NAME
+    entity, attribute = entity_and_attribute(stripped)
+    owners: list[tuple[tuple[str, ...], float]] = []
+    if entity:
+        owners.append((entity, 1.0))
+    else:
+        owners.extend((owner, 0.9) for owner in field.entity[:2])
+        if head:
+            owners.append((head, 0.85))
+    if attribute:
+        for owner, strength in owners:
+            yield ("e", attribute, *owner), strength * sure, ENTITY
+            yield from _parts(owner, attribute, strength * sure)
+            if attribute != "id":
+                yield ("e", "", *owner), 0.6 * strength * sure, ENTITY
+    elif not generic:
+        yield ("e", "", *stripped), sure, ENTITY
+        yield ("e", "id", *stripped), 0.65 * sure, ENTITY
+        yield ("e", "name", *stripped), 0.7 * sure, ENTITY
+        for attr in ("id", "name"):
+            yield ("h", attr, stripped[-1]), 0.6 * sure, PART_OF_ENTITY
+    last = stripped[-1] if attribute == "" or len(stripped) == 1 else stripped[-2]
+    for family in families(last):
+        yield ("f", family), 0.6 * sure, FAMILY
+    for word in dict.fromkeys(stripped):
+        if word not in GENERIC:
+            yield ("w", word), 0.6 * sure, DESCRIPTION
+    if field.types & _NUMERIC and attribute == "" :
+        yield ("k", "number"), 0.5, PLAIN_NUMBER
+    if ("string" in field.types or not field.types) and any("text" in families(word) for word in stripped[-1:]):
+        yield ("k", "text"), 0.5, PLAIN_TEXT
+
+
+def type_factor(source: Field, target: Field, rule: str) -> float:
+    """How well the types go together, 0 (veto) to 1."""
+    given, taken = source.types, target.types
+    if not given or not taken:
+        return 0.95
+    if given & taken:
+        if (given & taken) == {"boolean"}:
+            return 0.2
+        factor = 1.0
+    elif given & _NUMERIC and taken & _NUMERIC:
+        factor = 1.0
+    elif given <= {"boolean"} or taken <= {"boolean"} or given <= {"object"} or taken <= {"object"}:
+        return 0.0
+    elif "string" in taken and given & _NUMERIC:
+        factor = 0.7 if rule in (SAME_NAME, ENTITY, RESULT_NAME, ENTITY_LIST) else 0.5
+    elif "string" in given and taken & _NUMERIC:
+        factor = 0.6 if rule in (SAME_NAME, ENTITY, RESULT_NAME, ENTITY_LIST) else 0.2
+    else:
+        factor = 0.5
+    if source.format and target.format:
+        factor *= 1.0 if source.format == target.format else 0.4
+    if target.values is not None:
+        if source.values is None:
+            factor *= 0.5
+        else:
+            shared = set(map(str, source.values)) & set(map(str, target.values))
+            factor *= 0.9 if shared else 0.0
+    elif source.values is not None:
+        factor *= 0.6
+    return factor
+
+
+def matches(
+    outputs: Sequence[tuple[Field, tuple[str, ...], frozenset[str]]], inputs: Sequence[tuple[Field, tuple[str, ...]]]
+) -> Iterable[Match]:
+    """All candidate bindings, strongest rule per pair of fields only."""
+    by_key: dict[Key, list[tuple[int, float, str]]] = defaultdict(list)
+    for place, (field, head, verbs) in enumerate(outputs):
+        best: dict[Key, tuple[float, str]] = {}
+        for key, strength, rule in output_keys(field, head, verbs):
+            if strength > best.get(key, (0.0, ""))[0]:
+                best[key] = (strength, rule)
+        for key, (strength, rule) in best.items():
+            by_key[key].append((place, strength, rule))
+    wanted: dict[Key, int] = defaultdict(int)
+    keyed_inputs = []
+    for field, head in inputs:
+        best = {}
+        if not (field.words and field.words[-1] in STEERING and all(word in GENERIC or word in STEERING for word in field.words)) and "_".join(field.words) not in STEERING and field.types != {"boolean"}:
+            for key, strength, rule in input_keys(field, head):
+                if strength > best.get(key, (0.0, ""))[0]:
+                    best[key] = (strength, rule)
+        keyed_inputs.append(best)
+        for key in best:
+            if key in by_key:
+                wanted[key] += 1
+    skipped = {
+        key
+        for key, count in wanted.items()
+        if count * len(by_key[key]) > (MAX_STRONG_PAIRS if key[0] in "ne" else MAX_WEAK_PAIRS)
+    }
+    for (target, _), keys in zip(inputs, keyed_inputs, strict=True):
+        found: dict[int, tuple[float, str]] = {}
+        for key, (strength, rule) in keys.items():
+            if key in skipped:
+                continue
+            for place, given, given_rule in by_key.get(key, ()):
+                score = strength * given
+                if score > found.get(place, (0.0, ""))[0]:
+                    found[place] = (score, _rule(key, rule, given_rule))
+        for place, (score, rule) in found.items():
+            source = outputs[place][0]
+            factor = type_factor(source, target, rule)
+            if factor > 0:
+                yield Match(source, target, rule, score * factor)
+
+
+def _rule(key: Key, taken: str, given: str) -> str:
+    if given in (RESULT_NAME, ENTITY_LIST) and key[0] in "ne":
+        return given
+    return taken
