@@ -140,7 +140,7 @@ def _duplicate_id(identifier: str, count: int) -> Finding:
         subject=identifier,
         message=Message(
             f"{count} calls share the id {identifier!r}; their results were paired in order",
-            f"{count} 个调用共用编号 {identifier!r};结果按先后顺序配对",
+            f"{count} 个调用共用编号 {identifier!r}；结果按先后顺序配对",
         ),
     )
 
@@ -152,7 +152,7 @@ def _ambiguous(name: str, owners: Sequence[str]) -> Finding:
         subject=name,
         message=Message(
             f"a result of {name!r} without an id could belong to {', '.join(owners)}; it was given to none",
-            f"{name!r} 的一个结果没有编号,可能属于 {'、'.join(owners)};未作配对",
+            f"{name!r} 的一个结果没有编号，可能属于 {'、'.join(owners)}；未作配对",
         ),
     )
 

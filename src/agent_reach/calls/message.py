@@ -220,7 +220,7 @@ def _renamed(identifier: str, new: str) -> Finding:
         subject=identifier,
         message=Message(
             f"the id {identifier!r} was already used in this conversation; this call is {new!r}",
-            f"编号 {identifier!r} 在本次会话中已用过;此调用记为 {new!r}",
+            f"编号 {identifier!r} 在本次会话中已用过；此调用记为 {new!r}",
         ),
         data={"call_id": new},
     )

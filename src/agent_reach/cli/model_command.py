@@ -26,7 +26,9 @@ def fetch(folder: str | None, as_json: bool, language: Language) -> None:
     """Download the model once; its digest is checked."""
     from agent_reach.evals.agents.model_fetch import LICENCE, MODEL_DIGEST, fetch_model
 
-    waiting = Message("fetching SmolLM2-135M-Instruct (98 MB) ...", "正在下载 SmolLM2-135M-Instruct(98 MB)……")
+    waiting = Message(
+        "fetching SmolLM2-135M-Instruct (98 MB) ...", "正在下载 SmolLM2-135M-Instruct（98 MB）……"
+    )
     click.echo(waiting.text(language), err=True)
     path = fetch_model(folder)
     if as_json:
@@ -35,7 +37,7 @@ def fetch(folder: str | None, as_json: bool, language: Language) -> None:
     click.echo(str(path))
     hint = Message(
         "use it with `agent: local` in config.yaml (small: it runs everywhere and often chooses wrong)",
-        "在 config.yaml 中写 `agent: local` 即可使用(模型很小,处处能跑,但常选错工具)",
+        "在 config.yaml 中写 `agent: local` 即可使用（模型很小，处处能跑，但常选错工具）",
     )
     click.echo(hint.text(language), err=True)
 
@@ -55,7 +57,7 @@ def path(as_json: bool, language: Language) -> int:
     else:
         missing = Message(
             f"no model in {default_cache()}; run `agent-reach model fetch`",
-            f"{default_cache()} 中没有模型;请运行 `agent-reach model fetch`",
+            f"{default_cache()} 中没有模型；请运行 `agent-reach model fetch`",
         )
         click.echo(missing.text(language), err=True)
     return 0 if found else 1

@@ -59,7 +59,7 @@ class Progress:
             self._say(
                 Message(
                     f"waiting {event.seconds:.0f} s for the model ({event.reason})",
-                    f"等待模型 {event.seconds:.0f} 秒({event.reason})",
+                    f"等待模型 {event.seconds:.0f} 秒（{event.reason}）",
                 )
             )
         elif isinstance(event, FindingRaised):
@@ -79,8 +79,8 @@ class Progress:
             Message(
                 f"run {event.run_id}: {event.tasks} tasks, {event.attempts} attempts"
                 + (f", {resumed} already made" if resumed else ""),
-                f"运行 {event.run_id}:{event.tasks} 个任务,{event.attempts} 次尝试"
-                + (f",其中 {resumed} 次已完成" if resumed else ""),
+                f"运行 {event.run_id}：{event.tasks} 个任务，{event.attempts} 次尝试"
+                + (f"，其中 {resumed} 次已完成" if resumed else ""),
             )
         )
         if self._stream.isatty():
@@ -115,10 +115,10 @@ class Progress:
         rate = self._rate()
         left = (self._total - self._done) / rate if rate else 0.0
         lost_en = f", {self._lost} lost" if self._lost else ""
-        lost_zh = f",{self._lost} 次丢失" if self._lost else ""
+        lost_zh = f"，{self._lost} 次丢失" if self._lost else ""
         return Message(
             f"{self._done}/{self._total} attempts, {self._passed_text()} passed{lost_en}, {rate:.2g}/s, {left:.0f} s left",
-            f"{self._done}/{self._total} 次尝试,通过 {self._passed_text()}{lost_zh},每秒 {rate:.2g} 次,约剩 {left:.0f} 秒",
+            f"{self._done}/{self._total} 次尝试，通过 {self._passed_text()}{lost_zh}，每秒 {rate:.2g} 次，约剩 {left:.0f} 秒",
         )
 
     def _open_bar(self) -> None:

@@ -113,7 +113,7 @@ def command(
     except KeyboardInterrupt:
         hint = Message(
             "stopped; finished attempts are kept, go on with --resume",
-            "已停止;已完成的尝试已保存,可用 --resume 继续",
+            "已停止；已完成的尝试已保存，可用 --resume 继续",
         )
         click.echo(hint.text(language), err=True)
         raise
@@ -160,6 +160,6 @@ def _limit_exit(report: Any, limit: tuple[str, float], language: Language) -> in
         return EXIT_UNDECIDED
     if value >= least:
         return EXIT_GOOD
-    words = Message(f"{name} {value:.1%} is below {least:.1%}", f"{name} 为 {value:.1%},低于 {least:.1%}")
+    words = Message(f"{name} {value:.1%} is below {least:.1%}", f"{name} 为 {value:.1%}，低于 {least:.1%}")
     click.echo(words.text(language), err=True)
     return EXIT_GATE

@@ -50,6 +50,7 @@ class LocalAgent:
         self._path = find_model(config, setup.folder)
         self._process: asyncio.subprocess.Process | None = None
         self._endpoint: Endpoint | None = None
+        self._address = ""
         self._url = ""
         self._starting = asyncio.Lock()
         self._turn = asyncio.Lock()
@@ -70,7 +71,7 @@ class LocalAgent:
 
     async def run(self, session: AttemptSession) -> None:
         waiting = time.perf_counter()
-        await self._start()
+        await self.start()
         session.excuse(time.perf_counter() - waiting)
         await converse(session, self._complete, max_steps=self._config.max_steps, results_as="user")
 
@@ -142,10 +143,11 @@ class LocalAgent:
             known = self._schemas[id(definitions)] = (definitions, reply_schema(definitions))
         return known[1]
 
-    async def _start(self) -> None:
+    async def start(self) -> str:
+        """Start the model's process unless it runs; its address on the loopback is returned."""
         async with self._starting:
             if self._process is not None and self._process.returncode is None:
-                return
+                return self._address
             if self._process is not None:
                 raise UnusableModelError(
                     f"the model's process ended with code {self._process.returncode}",
@@ -153,12 +155,13 @@ class LocalAgent:
                     next_step="check the GGUF file and the memory of this machine",
                 )
             self._process = await self._spawn()
-            address = await self._address(self._process)
-            self._url = f"{address}/v1/chat/completions"
+            self._address = await self._listen(self._process)
+            self._url = f"{self._address}/v1/chat/completions"
             limits = {"request_timeout": max(self._config.request_timeout, REQUEST_LIMIT_S), "max_retries": 0}
             self._endpoint = Endpoint(
                 config=_with(self._config, limits), headers={}, notify=self._setup.notify
             )
+            return self._address
 
     async def _spawn(self) -> asyncio.subprocess.Process:
         command = [
@@ -180,7 +183,7 @@ class LocalAgent:
             stderr=asyncio.subprocess.DEVNULL,
         )
 
-    async def _address(self, process: asyncio.subprocess.Process) -> str:
+    async def _listen(self, process: asyncio.subprocess.Process) -> str:
         """Where the model listens: the one line of the process that is JSON (engines write banners too)."""
         assert process.stdout is not None
         try:

@@ -192,15 +192,10 @@ class Conversation:
 
     def _opening(self) -> tuple[dict[str, Any], dict[str, Any]]:
         layout = self._layout
-        system = [
-            text
-            for text in (
-                layout.system_prompt,
-                *self._system_texts,
-                *(self._section(name) for name in layout.system),
-            )
-            if text
-        ]
+        sections = [self._section(name) for name in layout.system]
+        own = [layout.system_prompt, *self._system_texts]
+        parts = [*sections[:1], *own, *sections[1:]] if layout.tools_in_system else [*own, *sections]
+        system = [text for text in parts if text]
         system_message = {"role": "system", "content": "\n\n".join(system)} if system else {}
         return system_message, {"role": "user", "content": self._user_text()}
 
