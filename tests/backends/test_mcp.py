@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import time
 from pathlib import Path
@@ -214,6 +215,38 @@ def test_closing_while_a_server_starts_leaves_no_process() -> None:
         early = await live.call(tool("echo"), {}, timeout=0.2)
         assert not early.ok
         await live.aclose()
+
+    run(main())
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+def test_a_restarted_http_server_is_met_again_without_a_lost_call(era: Any) -> None:
+    """The old session is unknown to the new process; the call that learns it was never executed."""
+
+    async def main() -> None:
+        adding = tool("add", server="far")
+        live: McpBackend | None = None
+        port = 0
+        try:
+            for _ in range(3):
+                async with http_server("http", "--port", str(port)) as port:
+                    if live is None:
+                        config = ServerConfig(
+                            name="far", transport="http", url=f"http://127.0.0.1:{port}/mcp"
+                        )
+                        live = McpBackend([config], options=dataclasses.replace(QUICK, era=era))
+                    outcome = await live.call(adding, {"a": 1, "b": 2}, timeout=10)
+                    assert outcome.value == {"result": 3}
+            assert live is not None
+            outcome = await live.call(adding, {"a": 1, "b": 2}, timeout=10)
+            assert (outcome.status, outcome.error_kind, outcome.reached_backend) == (
+                "failed",
+                "transport",
+                False,
+            )
+        finally:
+            if live is not None:
+                await live.aclose()
 
     run(main())
 

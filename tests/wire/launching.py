@@ -70,7 +70,7 @@ async def http_server(transport: str, *flags: str, script: str = "package_server
         yield int(line.split()[1])
     finally:
         with contextlib.suppress(ProcessLookupError):
-            process.terminate()
+            process.kill()
         await process.wait()
         await drain
 

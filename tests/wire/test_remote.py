@@ -151,6 +151,28 @@ def test_a_server_that_goes_away_fails_the_next_call_as_never_sent() -> None:
     run(main())
 
 
+@pytest.mark.parametrize(
+    ("transport", "path", "era"),
+    [("http", "/mcp", "auto"), ("http", "/mcp", "legacy"), ("sse", "/sse", "auto")],
+)
+def test_a_server_killed_in_the_middle_of_a_call(transport: str, path: str, era: Any) -> None:
+    async def main() -> None:
+        async with http_server(transport) as port:
+            session = ServerSession(config(port, path, transport), dataclasses.replace(QUICK, era=era))
+            await session.open()
+            waiting = asyncio.create_task(
+                session.call_tool("steps", {"count": 1000, "gap": 0.05}, timeout=20)
+            )
+            await asyncio.sleep(0.5)
+            assert not waiting.done()
+        with pytest.raises(ConnectionLost) as caught:
+            await waiting
+        assert caught.value.sent
+        await session.close()
+
+    run(main())
+
+
 def test_retry_after_reads_seconds_and_dates() -> None:
     assert retry_after_seconds("7") == 7
     assert retry_after_seconds("Sun, 06 Nov 1994 08:49:37 GMT", now=784111770.0) == 7

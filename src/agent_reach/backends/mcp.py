@@ -1,7 +1,8 @@
 """Calls executed by live MCP servers, over sessions that are opened when first needed.
 
-A lost session is opened again for the next call, never for the call that lost it: that one may have happened. What a
-call does on the server's side cannot be seen here beyond its answer.
+A lost session is opened again for the next call, never for the call that lost it: that one may have happened. Only a
+call that was certainly never sent, because the session had ended unnoticed, is sent again, once. What a call does on the
+server's side cannot be seen here beyond its answer.
 """
 
 from __future__ import annotations
@@ -87,28 +88,44 @@ class McpBackend:
             return failure(
                 "not_found", f"{tool.key}: no server {tool.server!r} is configured ({known})", sent=False
             )
+        outcome, again = await self._try(place, tool, arguments, call_id, timeout, started)
+        if again:
+            outcome, _ = await self._try(place, tool, arguments, call_id, timeout, started)
+        return outcome
+
+    async def _try(
+        self,
+        place: _Place,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        call_id: str,
+        timeout: float | None,
+        started: float,
+    ) -> tuple[CallOutcome, bool]:
+        """One try, and whether another is safe: the session had ended unnoticed, and the call was never sent."""
         try:
             async with asyncio.timeout(timeout):
                 session = await self._session(place)
         except ServerError as error:
-            return _not_started(error, tool, started)
+            return _not_started(error, tool, started), False
         except TimeoutError:
             elapsed = time.perf_counter() - started
             message = (
                 f"{tool.key}: the server was still starting after {elapsed:.1f} s; the call was not sent"
             )
-            return failure("timeout", message, sent=False, latency_ms=elapsed * 1000)
+            return failure("timeout", message, sent=False, latency_ms=elapsed * 1000), False
         try:
             raw = await session.call_tool(
                 tool.name, arguments, timeout=timeout, on_progress=self._progress(call_id)
             )
         except RequestFailure as error:
             outcome = outcome_of_failure(error, tool, latency_ms=(time.perf_counter() - started) * 1000)
-            if isinstance(error, ConnectionLost) and session.stderr_tail():
+            lost = isinstance(error, ConnectionLost)
+            if lost and session.stderr_tail():
                 said = " / ".join(session.stderr_tail().splitlines()[-3:])[-400:]
                 outcome = replace(outcome, message=f"{outcome.message}; its last words on stderr: {said}")
-            return outcome
-        return outcome_of_result(
+            return outcome, lost and not error.sent and not session.alive
+        outcome = outcome_of_result(
             raw,
             tool,
             validator=self._validator,
@@ -116,6 +133,7 @@ class McpBackend:
             protocol_version=session.protocol_version,
             latency_ms=(time.perf_counter() - started) * 1000,
         )
+        return outcome, False
 
     async def start(self, servers: Iterable[str] | None = None) -> tuple[Finding, ...]:
         """Start servers side by side before they are needed (default: all); a finding for each that failed."""

@@ -53,7 +53,7 @@ class RemoteChannel:
         self._outgoing: asyncio.Queue[tuple[Message, Mapping[str, str] | None]] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self._ready: asyncio.Future[None] | None = None
-        self._closing = False
+        self._greeted = False
         self._statuses: dict[int, tuple[int, float | None]] = {}
 
     async def open(self, receiver: Receiver) -> None:
@@ -66,12 +66,13 @@ class RemoteChannel:
 
     def send(self, message: Message, headers: Mapping[str, str] | None = None) -> None:
         """Queue one message."""
+        if message.get("method") == "notifications/initialized":
+            self._greeted = True
         if self._task is not None and not self._task.done():
             self._outgoing.put_nowait((message, headers))
 
     async def close(self) -> None:
         """End the transport; it says good-bye to the server itself."""
-        self._closing = True
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):
@@ -206,24 +207,18 @@ class RemoteChannel:
         self, request_id: int, error: Mapping[str, Any], status: int, retry_after: float | None
     ) -> bool:
         """Whether the HTTP status says more than the error that the transport made of it."""
-        made_up = str(error.get("message")) in (
-            "Server returned an error response",
-            "Session terminated",
-            "Not Found",
-        )
-        if self._receiver is None or not made_up:
+        if self._receiver is None:
             return False
         text = status_text(status)
-        if str(error.get("message")) == "Session terminated":
-            self._receiver.refused(
-                request_id,
-                f"{text}: the server has ended the session",
-                status=None,
-                retry_after=None,
-                sent=False,
-            )
-            self._receiver.lost("the server has ended the session")
+        if (
+            status == 404 and self._greeted
+        ):  # so a server of the older era says that it does not know the session
+            reason = "the server has ended the session"
+            self._receiver.refused(request_id, f"{text}: {reason}", status=None, retry_after=None, sent=False)
+            self._receiver.lost(reason)
             return True
+        if str(error.get("message")) not in ("Server returned an error response", "Not Found"):
+            return False
         self._receiver.refused(request_id, text, status=status, retry_after=retry_after, sent=True)
         return True
 

@@ -17,6 +17,7 @@ parser.add_argument("transport", choices=["stdio", "http", "sse"])
 parser.add_argument("--fault", default="")
 parser.add_argument("--token", default="", help="refuse requests without this bearer token (401)")
 parser.add_argument("--json", action="store_true")
+parser.add_argument("--port", type=int, default=0)
 options = parser.parse_args()
 
 server = MCPServer("packaged", version="3.1")
@@ -124,7 +125,8 @@ def main() -> None:
     else:
         app = server.sse_app()
     listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.bind(("127.0.0.1", options.port))
     listening.listen(128)
     sys.stderr.write(f"port {listening.getsockname()[1]}\n")
     sys.stderr.flush()
