@@ -263,7 +263,9 @@ def test_accept_lists() -> None:
     assert golden_arguments({"a": ["x", ""]}, schema) == ({"a": {"$one_of": ["x", ""]}}, {})
     assert golden_arguments({"b": [1, ""]}, schema) == ({}, {"b": 1})
     assert golden_arguments({"b": [1, True, 1.0]}, schema) == ({"b": {"$one_of": [1, True, 1.0]}}, {})
-    assert golden_arguments({"b": [""]}, schema) == ({}, {"b": ""})
+    assert golden_arguments({"b": [""]}, schema) == ({}, {})
+    assert golden_arguments({"c": [""]}, schema) == ({}, {"c": ""})
+    assert golden_arguments({"a": []}, schema) == ({"a": {"$any": True}}, {})
     assert golden_arguments({"b": []}, schema) == ({}, {"b": {"$any": True}})
     assert golden_arguments({"e": ["x", ""]}, schema) == ({}, {"e": "x"})
     assert golden_arguments({"l": [[{"f": ["a"], "v": ["1", "2"]}]]}, {}) == (

@@ -83,14 +83,15 @@ class Suite:
         problems.raise_if_any()
         if not kept and not allow_empty:
             raise _empty(source)
+        hashes = {task.id: task_hash(task) for task in kept}
         return cls(
             tasks=kept,
             name=name,
             source=source,
             description=description,
             findings=tuple(findings),
-            hash=suite_hash(kept),
-            hashes={task.id: task_hash(task) for task in kept},
+            hash=suite_hash(hashes),
+            hashes=hashes,
         )
 
     def __len__(self) -> int:

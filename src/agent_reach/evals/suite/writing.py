@@ -165,9 +165,9 @@ def task_hash(task: Task) -> str:
     return content_hash(content)
 
 
-def suite_hash(tasks: Iterable[Task]) -> str:
-    """Hash of all tasks by id and content, whatever their order in the file."""
-    return content_hash(sorted([task.id, task_hash(task)] for task in tasks))
+def suite_hash(hashes: Mapping[str, str]) -> str:
+    """Hash of all tasks by id and content (task id -> task hash), whatever their order in the file."""
+    return content_hash(sorted([task_id, content] for task_id, content in hashes.items()))
 
 
 def suite_json_lines(tasks: Iterable[Task]) -> str:

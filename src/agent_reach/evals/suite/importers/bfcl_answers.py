@@ -16,8 +16,8 @@ def golden_arguments(
     """Required and optional golden arguments of accept lists under a function's parameter schema.
 
     An empty text in the list makes an argument optional, unless the schema requires it; it stays an accepted value where
-    the schema takes any text. An empty list accepts nothing at all there; here it becomes an optional argument of any
-    value.
+    the schema takes any text. An argument that is to be left out (an empty text and nothing else, for anything but text)
+    has no gold. An empty list accepts nothing at all there; here it becomes any value.
     """
     required = parameters.get("required")
     names = required if isinstance(required, list) else []
@@ -30,17 +30,24 @@ def golden_arguments(
         may_be_absent = "" in listed and name not in names
         schema = schemas.get(name)
         if not listed:
-            optional[name] = {"$any": True}
+            (args if name in names else optional)[name] = {"$any": True}
             continue
-        is_text = isinstance(schema, Mapping) and str(schema.get("type", "")).lower() == "string"
-        is_text = is_text and not (isinstance(schema, Mapping) and schema.get("enum"))
+        is_text = _takes_any_text(schema)
         kept = [value for value in listed if value != ""]
-        if (is_text or not kept) and "" in listed:
+        if is_text and "" in listed:
             kept.append("")
+        if not kept:
+            continue
         alternatives = _unique(item for value in kept for item in _inner(value))
         matcher = alternatives[0] if len(alternatives) == 1 else {"$one_of": alternatives}
         (optional if may_be_absent else args)[name] = matcher
     return args, optional
+
+
+def _takes_any_text(schema: Any) -> bool:
+    if not isinstance(schema, Mapping):
+        return True
+    return str(schema.get("type", "string")).lower() in ("string", "any") and not schema.get("enum")
 
 
 def _inner(value: Any) -> list[Any]:
