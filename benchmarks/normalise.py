@@ -59,10 +59,18 @@ def put(arguments: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[st
 
 
 def one(
-    tool: Tool, arguments: dict[str, Any], rng: random.Random, fits: Callable[[Any, Any, tuple[Any, ...]], bool], change: Callable[[Any, Any], Any]
+    tool: Tool,
+    arguments: dict[str, Any],
+    rng: random.Random,
+    fits: Callable[[Any, Any, tuple[Any, ...]], bool],
+    change: Callable[[Any, Any], Any],
 ) -> Any:
     """The arguments with one suitable value changed; None where none is suitable."""
-    places = [(path, schema, value) for path, schema, value in leaves(tool.input_schema, arguments) if fits(schema, value, path)]
+    places = [
+        (path, schema, value)
+        for path, schema, value in leaves(tool.input_schema, arguments)
+        if fits(schema, value, path)
+    ]
     if not places:
         return None
     path, schema, value = rng.choice(places)
@@ -73,12 +81,21 @@ def one(
 def of(kind: str, value_type: type) -> Callable[[Any, Any, tuple[Any, ...]], bool]:
     """Values of that type where the schema takes only that kind."""
     return lambda schema, value, path: (
-        isinstance(schema, dict) and type(value) is value_type and parameter_types(schema) == {kind} and not schema.get("enum")
+        isinstance(schema, dict)
+        and type(value) is value_type
+        and parameter_types(schema) == {kind}
+        and not schema.get("enum")
     )
 
 
 def number(schema: Any, value: Any, path: tuple[Any, ...]) -> bool:
-    return isinstance(schema, dict) and type(value) in (int, float) and bool(parameter_types(schema)) and parameter_types(schema) <= {"integer", "number"} and not schema.get("enum")
+    return (
+        isinstance(schema, dict)
+        and type(value) in (int, float)
+        and bool(parameter_types(schema))
+        and parameter_types(schema) <= {"integer", "number"}
+        and not schema.get("enum")
+    )
 
 
 def enum_text(schema: Any, value: Any, path: tuple[Any, ...]) -> bool:
@@ -86,9 +103,14 @@ def enum_text(schema: Any, value: Any, path: tuple[Any, ...]) -> bool:
 
 
 def stated_date(schema: Any, value: Any, path: tuple[Any, ...]) -> bool:
-    if not (isinstance(schema, dict) and isinstance(value, str) and re.fullmatch(r"\d{4}-\d{2}-\d{2}", value)) or schema.get("enum"):
+    if not (
+        isinstance(schema, dict) and isinstance(value, str) and re.fullmatch(r"\d{4}-\d{2}-\d{2}", value)
+    ) or schema.get("enum"):
         return False
-    return any(form.kind == "date" and form.template == "%Y-%m-%d" and conforms(form, value) for form in date_forms(str(path[-1]), schema))
+    return any(
+        form.kind == "date" and form.template == "%Y-%m-%d" and conforms(form, value)
+        for form in date_forms(str(path[-1]), schema)
+    )
 
 
 CHINESE_DIGITS = "零一二三四五六七八九"
@@ -130,7 +152,11 @@ def unused(tool: Tool, arguments: dict[str, Any], text: bool) -> list[str]:
             return False
         return "null" not in types and (not text or "string" not in types or bool(schema.get("enum")))
 
-    return [name for name, schema in tool.parameters.items() if name not in arguments and name not in tool.required and takes(schema)]
+    return [
+        name
+        for name, schema in tool.parameters.items()
+        if name not in arguments and name not in tool.required and takes(schema)
+    ]
 
 
 def padded(value: Any) -> Damage:
@@ -204,6 +230,27 @@ REPAIRABLE: dict[str, Damage] = {
     "date as 2024/03/05": lambda t, a, r: one(t, a, r, stated_date, lambda s, v: v.replace("-", "/")),
 }  # fmt: skip
 
+
+def several(tool: Tool, arguments: dict[str, Any], rng: random.Random) -> Any:
+    """Two kinds of damage to values and then one to the text or the wrapping, as they come together in practice."""
+    kinds = list(REPAIRABLE)
+    of_values = kinds[kinds.index("list or object as text") :]
+    of_text = kinds[: kinds.index("list or object as text")]
+    emitted: Any = arguments
+    for kind in rng.sample(of_values, 6)[:2]:
+        changed = REPAIRABLE[kind](tool, copy.deepcopy(emitted), rng)
+        emitted = changed if isinstance(changed, dict) else emitted
+    changed = REPAIRABLE[rng.choice(of_text)](tool, emitted, rng)
+    emitted = emitted if changed is None else changed
+    return None if emitted == arguments else emitted
+
+
+TOGETHER: dict[str, Damage] = {
+    "several at once (1)": several,
+    "several at once (2)": several,
+    "several at once (3)": several,
+}
+
 LOSING: dict[str, Damage] = {
     "cut in the middle": cut,
     "bad escape or half a surrogate": bad_escape,
@@ -219,7 +266,12 @@ LOSING: dict[str, Damage] = {
 
 def golds(folder: Path) -> Iterator[tuple[Tool | None, dict[str, Any], dict[str, Any]]]:
     """Every gold call of a set: its tool (None: not found), arguments and query."""
-    pool = {tool.name: tool for tool in Catalog.load([json.loads(line) for line in (folder / "tools.jsonl").open(encoding="utf-8")]).tools}
+    pool = {
+        tool.name: tool
+        for tool in Catalog.load(
+            [json.loads(line) for line in (folder / "tools.jsonl").open(encoding="utf-8")]
+        ).tools
+    }
     for line in (folder / "queries.jsonl").open(encoding="utf-8"):
         query = json.loads(line)
         overrides = query.get("tool_overrides") or {}
@@ -239,13 +291,24 @@ def conversation(query: dict[str, Any]) -> list[dict[str, str]]:
     turns = []
     for line in (query.get("query") or "").splitlines():
         role, _, text = line.partition(": ")
-        turns.append({"role": "assistant" if role == "system" else "user", "content": text if role in ("user", "system") else line})
+        turns.append(
+            {
+                "role": "assistant" if role == "system" else "user",
+                "content": text if role in ("user", "system") else line,
+            }
+        )
     return turns
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=os.environ.get("AGENT_REACH_DATA") or str(Path(__file__).resolve().parents[2] / "shared" / "data"))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data",
+        default=os.environ.get("AGENT_REACH_DATA")
+        or str(Path(__file__).resolve().parents[2] / "shared" / "data"),
+    )
     parser.add_argument("--json")
     parser.add_argument("--show", help="print what went wrong under this kind of damage")
     parser.add_argument("--seed", type=int, default=20251210)
@@ -263,7 +326,9 @@ def main() -> int:
     return 0
 
 
-def run_set(folder: Path, name: str, rows: dict[str, Counter[str]], sets: dict[str, Counter[str]], options: Any) -> None:
+def run_set(
+    folder: Path, name: str, rows: dict[str, Counter[str]], sets: dict[str, Counter[str]], options: Any
+) -> None:
     for index, (tool, gold, query) in enumerate(golds(folder)):
         count = sets[name]
         count["golds"] += 1
@@ -273,27 +338,51 @@ def run_set(folder: Path, name: str, rows: dict[str, Counter[str]], sets: dict[s
         talk, now = conversation(query), reference(query)
         through = normalize_call(tool, copy.deepcopy(gold), conversation=talk, now=now)
         count["undamaged"] += 1
-        if through.changes or through.problems or through.arguments != gold or dumps(through.arguments) != dumps(gold):
+        if (
+            through.changes
+            or through.problems
+            or through.arguments != gold
+            or dumps(through.arguments) != dumps(gold)
+        ):
             count["undamaged changed"] += 1
             if options.show == "undamaged":
                 print(tool.name, [(c.rule, c.before, c.after) for c in through.changes], through.problems)
-        for kind, damage in (REPAIRABLE | LOSING).items():
+        for kind, damage in (REPAIRABLE | TOGETHER | LOSING).items():
             rng = random.Random(f"{options.seed}/{name}/{index}/{kind}")
             emitted = damage(tool, copy.deepcopy(gold), rng)
-            if emitted is None or emitted == gold and dumps(emitted) == dumps(gold):
+            if emitted is None or (emitted == gold and dumps(emitted) == dumps(gold)):
                 continue
             losing = kind in LOSING
             if losing and isinstance(emitted, dict) and is_legal(tool, emitted):
                 continue
-            done = normalize_call(tool, copy.deepcopy(emitted), conversation=None if losing else talk, now=now)
+            done = normalize_call(
+                tool, copy.deepcopy(emitted), conversation=None if losing else talk, now=now
+            )
             legal = not done.problems and done.arguments is not None and is_legal(tool, done.arguments)
             equal = legal and done.arguments == gold
-            tally(rows[kind], sets[name], losing, legal, equal, not isinstance(emitted, str) and is_legal(tool, emitted))
+            tally(
+                rows[kind],
+                sets[name],
+                losing,
+                legal,
+                equal,
+                not isinstance(emitted, str) and is_legal(tool, emitted),
+            )
             if options.show == kind and not (not legal if losing else equal):
-                print(tool.name, dumps(emitted)[:300], "->", dumps(done.arguments)[:300], "gold", dumps(gold)[:200], [p.message for p in done.problems])
+                print(
+                    tool.name,
+                    dumps(emitted)[:300],
+                    "->",
+                    dumps(done.arguments)[:300],
+                    "gold",
+                    dumps(gold)[:200],
+                    [p.message for p in done.problems],
+                )
 
 
-def tally(row: Counter[str], count: Counter[str], losing: bool, legal: bool, equal: bool, legal_before: bool) -> None:
+def tally(
+    row: Counter[str], count: Counter[str], losing: bool, legal: bool, equal: bool, legal_before: bool
+) -> None:
     row["calls"] += 1
     prefix = "losing" if losing else "repairable"
     count[prefix] += 1
@@ -313,16 +402,24 @@ def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:6.2f}%" if whole else "     -"
 
 
-def report(rows: dict[str, Counter[str]], sets: dict[str, Counter[str]], seconds: float, options: Any) -> None:
-    print(f"{'damage that leaves the meaning whole':40} {'calls':>6} {'legal before':>13} {'legal after':>12} {'equal to gold':>14}")
-    for kind in REPAIRABLE:
+def report(
+    rows: dict[str, Counter[str]], sets: dict[str, Counter[str]], seconds: float, options: Any
+) -> None:
+    print(
+        f"{'damage that leaves the meaning whole':40} {'calls':>6} {'legal before':>13} {'legal after':>12} {'equal to gold':>14}"
+    )
+    for kind in REPAIRABLE | TOGETHER:
         row = rows[kind]
-        print(f"{kind:40} {row['calls']:6} {share(row['legal before'], row['calls']):>13} {share(row['legal'], row['calls']):>12} {share(row['equal'], row['calls']):>14}")
+        print(
+            f"{kind:40} {row['calls']:6} {share(row['legal before'], row['calls']):>13} {share(row['legal'], row['calls']):>12} {share(row['equal'], row['calls']):>14}"
+        )
     print(f"\n{'damage that loses information':40} {'calls':>6} {'refused':>13}")
     for kind in LOSING:
         row = rows[kind]
         print(f"{kind:40} {row['calls']:6} {share(row['refused'], row['calls']):>13}")
-    print(f"\n{'set':14} {'golds':>6} {'broken gold':>12} {'undamaged':>10} {'changed':>8} {'damaged':>8} {'legal':>8} {'equal':>8} {'losing':>7} {'refused':>8}")
+    print(
+        f"\n{'set':14} {'golds':>6} {'broken gold':>12} {'undamaged':>10} {'changed':>8} {'damaged':>8} {'legal':>8} {'equal':>8} {'losing':>7} {'refused':>8}"
+    )
     total: Counter[str] = Counter()
     for name in SETS:
         total.update(sets[name])
@@ -332,10 +429,19 @@ def report(rows: dict[str, Counter[str]], sets: dict[str, Counter[str]], seconds
             f"{share(count['legal'], count['repairable']):>8} {share(count['equal'], count['repairable']):>8} {count['losing']:7} {share(count['refused'], count['losing']):>8}"
         )
     calls = total["undamaged"] + total["repairable"] + total["losing"]
-    print(f"\n{1e6 * seconds / max(1, calls):.0f} µs CPU per call with loading and damaging (shared machine, one core: read as an order of size)")
+    print(
+        f"\n{1e6 * seconds / max(1, calls):.0f} µs CPU per call with loading and damaging (shared machine, one core: read as an order of size)"
+    )
     if options.json:
-        document = {"damage": {kind: dict(row) for kind, row in rows.items()}, "sets": {name: dict(count) for name, count in sets.items()}, "all": dict(total), "seed": options.seed}
-        Path(options.json).write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        document = {
+            "damage": {kind: dict(row) for kind, row in rows.items()},
+            "sets": {name: dict(count) for name, count in sets.items()},
+            "all": dict(total),
+            "seed": options.seed,
+        }
+        Path(options.json).write_text(
+            json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

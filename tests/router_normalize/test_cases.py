@@ -364,3 +364,26 @@ def test_a35_defaults_are_never_filled_in() -> None:
     probe = tool({"name": {"type": "string", "default": None}, "limit": {"type": "integer", "default": 20}})
     assert normalize(probe, {}).arguments == {}
     assert normalize(probe, {"limit": "5"}).arguments == {"limit": 5}
+
+
+def test_a23_a_name_that_was_shown_leads_back_to_the_strange_key() -> None:
+    from agent_reach.catalog.catalog import Catalog
+    from agent_reach.catalog.export import to_openai
+
+    case = next(case for case in CASES if case["id"] == "A23")
+    catalog = Catalog.load([case["input"]["tool"]])
+    exported = to_openai(catalog)
+    (aliases,) = exported.aliases.values()
+    probe = catalog.tools[0]
+    for alias, own in aliases.items():
+        value: Any = ["1"] if own == "ids[]" else "json"
+        required: dict[str, Any] = {} if own == "ids[]" else {"ids[]": ["1"]}
+        done = normalize(probe, {alias: value, **required})
+        assert done.arguments == {own: value, **required}
+        assert done.problems == ()
+    assert normalize(probe, {"ids[]": ["1"], "ids__": "x"}).changes == ()
+
+
+def test_padding_under_the_right_name_gives_way_to_the_value() -> None:
+    done = normalize(tool({"user_id": TEXT, "n": WHOLE}), {"userId": "7", "user_id": None, "n": 1})
+    assert done.arguments == {"user_id": "7", "n": 1}

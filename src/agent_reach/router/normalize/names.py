@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
+from agent_reach.catalog.portable import SchemaLimits, make_portable
 from agent_reach.router.normalize.state import NormalizeState, join_pointer
 
 
@@ -18,6 +19,20 @@ def plain_name(name: str) -> str:
     """A name without case, width and separators: `imageType`, `image_type` and `Image-Type` are one."""
     folded = unicodedata.normalize("NFKC", name).casefold()
     return re.sub(r"[\W_]+", "", folded)
+
+
+_ALIASES: dict[int, tuple[Mapping[str, Any], Mapping[str, str]]] = {}
+
+
+def shown_aliases(schema: Mapping[str, Any]) -> Mapping[str, str]:
+    """The names under which keys that providers refuse (`ids[]`) are shown to a model -> the tool's own; mostly empty."""
+    known = _ALIASES.get(id(schema))
+    if known is None or known[0] is not schema:
+        known = (schema, make_portable("", schema, SchemaLimits()).aliases)
+        if len(_ALIASES) > 20_000:
+            _ALIASES.clear()
+        _ALIASES[id(schema)] = known
+    return known[1]
 
 
 def repair_names(
@@ -38,14 +53,16 @@ def repair_names(
         if key in properties or (isinstance(patterns, Mapping) and any(re.search(p, key) for p in patterns)):
             continue
         target = _target(state, key, properties, pointer)
-        if target is not None and target not in value:
+        # An empty place under the right name is padding, not another value.
+        if target is not None and value.get(target) in (None, ""):
             meant[key] = target
     targets = list(meant.values())
     renamed: dict[str, Any] = {}
     for key, item in value.items():
         target = meant.get(key)
         if target is None or targets.count(target) > 1:
-            renamed[key] = item
+            if targets.count(key) != 1:
+                renamed[key] = item
             continue
         renamed[target] = item
         state.change("parameter_name", join_pointer(pointer, target), key, target, text="renamed")
@@ -56,6 +73,9 @@ def _target(state: NormalizeState, key: str, properties: Mapping[str, Any], poin
     plain = plain_name(key)
     if not plain:
         return None
+    shown = shown_aliases(state.root).get(key)
+    if shown in properties:
+        return shown
     same = [name for name in properties if plain_name(name) == plain]
     if len(same) == 1:
         return same[0]
