@@ -470,7 +470,7 @@ def heavy_context(domain: Domain) -> Planted:
     text = (
         "lorem ipsum dolor sit amet " * 1200
         if domain.language == "en"
-        else "这是一段与任务无关的很长的说明" * 500
+        else "这是一段与任务无关的很长的说明" * 700
     )
     block = ContextBlock(id="log", kind="history", text=text)
     return made(

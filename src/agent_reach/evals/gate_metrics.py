@@ -240,6 +240,8 @@ def _tested(
     gain: bool,
 ) -> Tested:
     """Whether the movement is beyond chance in the direction in which it went."""
+    if not (worse or better):
+        return Tested(significant=False, test="unmoved")
     if deterministic and not population:
         return Tested(significant=bool(worse or better), test="deterministic")
     repeats = min(

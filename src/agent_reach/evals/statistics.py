@@ -113,7 +113,7 @@ def attempts_bootstrap(
     current: Sequence[Sequence[tuple[float, float]]],
     *,
     seed: int = 0,
-    draws: int = 4000,
+    draws: int = 2000,
     resample_tasks: bool = False,
 ) -> tuple[float, float]:
     """One-sided 95% bounds (low, high) of the change of a ratio when attempts are drawn again within tasks.
@@ -127,38 +127,50 @@ def attempts_bootstrap(
 
     generator = np.random.default_rng(seed)
     count = len(baseline)
-    totals = []
-    for runs in (baseline, current):
-        top, bottom = np.zeros((draws, count)), np.zeros((draws, count))
-        for number, attempts in enumerate(runs):
-            moved = len({_share(pair) for pair in (*baseline[number], *current[number])}) > 1
-            pool = list(attempts)
-            if moved and len(pool) > 1:
-                size = max(pair[1] for pair in pool) or 1.0
-                pool += [(0.0, size), (size, size)]
-            values = np.asarray(pool or [(0.0, 0.0)], dtype=float)
-            if len(values) == 1 or not moved:
-                top[:, number], bottom[:, number] = values.mean(axis=0)
-                continue
-            picked = generator.integers(0, len(values), size=(draws, max(1, len(attempts))))
-            top[:, number] = values[picked, 0].mean(axis=1)
-            bottom[:, number] = values[picked, 1].mean(axis=1)
-        totals.append((top, bottom))
-    weights = np.ones((draws, count))
+    moved = [
+        len({_share(pair) for pair in (*old, *new)}) > 1 for old, new in zip(baseline, current, strict=True)
+    ]
+    drawn_tasks = range(count) if resample_tasks else [number for number in range(count) if moved[number]]
+    chosen = frozenset(drawn_tasks)
+    weights = None
     if resample_tasks and count:
         drawn = generator.integers(0, count, size=(draws, count))
         weights = np.stack([np.bincount(row, minlength=count) for row in drawn]).astype(float)
     ratios = []
-    for top, bottom in totals:
-        below = (bottom * weights).sum(axis=1)
+    for runs in (baseline, current):
+        still = [_mean(attempts) for number, attempts in enumerate(runs) if number not in chosen]
+        top = np.full(draws, float(sum(pair[0] for pair in still)))
+        below = np.full(draws, float(sum(pair[1] for pair in still)))
+        for number in drawn_tasks:
+            pool = list(runs[number]) or [(0.0, 0.0)]
+            size = max(pair[1] for pair in pool)
+            tries = len(pool)
+            if moved[number] and tries > 1:
+                pool += [(0.0, size), (size, size)]
+            values = np.asarray(pool, dtype=float)
+            if moved[number] and tries > 1:
+                picked = values[generator.integers(0, len(values), size=(draws, tries))].mean(axis=1)
+            else:
+                picked = np.broadcast_to(values.mean(axis=0), (draws, 2))
+            weight = weights[:, number] if weights is not None else 1.0
+            top = top + picked[:, 0] * weight
+            below = below + picked[:, 1] * weight
         with np.errstate(invalid="ignore", divide="ignore"):
-            ratios.append(np.where(below > 0, (top * weights).sum(axis=1) / below, np.nan))
+            ratios.append(np.where(below > 0, top / below, np.nan))
     change = ratios[1] - ratios[0]
     change = change[~np.isnan(change)]
     if not change.size:
         return float("nan"), float("nan")
     low, high = np.percentile(change, [5.0, 95.0])
     return float(low), float(high)
+
+
+def _mean(attempts: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    if not attempts:
+        return 0.0, 0.0
+    return sum(pair[0] for pair in attempts) / len(attempts), sum(pair[1] for pair in attempts) / len(
+        attempts
+    )
 
 
 def _share(pair: tuple[float, float]) -> float:

@@ -129,8 +129,9 @@ def state_lost(evidence: DecisionEvidence) -> Found | None:
         sources = evidence.visible_sources()
         earlier = [source for source in sources if source.block.kind in ("tool_result", "state_slot")]
         said = [source for source in sources if source.block.kind not in ("tool_result", "state_slot")]
-        is_state = _takes_from_step(score.expected) or any(
-            holders(leaf, earlier) and not holders(leaf, said) for leaf in golds
+        is_state = _takes_from_step(score.expected) or (
+            not _options(evidence, schema)  # a word of a short list turns up in results by chance
+            and any(holders(leaf, earlier) and not holders(leaf, said) for leaf in golds)
         )
         if not is_state:
             return False
