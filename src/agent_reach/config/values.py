@@ -87,6 +87,7 @@ def check_number(
 
 
 def not_finite(value: Any, steps: Steps = ()) -> Iterable[Steps]:
+    """The way to every NaN and infinity inside a value."""
     if isinstance(value, float) and not math.isfinite(value):
         yield steps
     elif isinstance(value, Mapping):
@@ -98,10 +99,12 @@ def not_finite(value: Any, steps: Steps = ()) -> Iterable[Steps]:
 
 
 def is_number(value: Any) -> bool:
+    """A number that is no boolean."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def number_step(key: str, default: Any, quoted: bool, limits: Mapping[str, Any]) -> str:
+    """The next step for a number that does not fit."""
     if quoted:
         return "remove the quotes"
     floor = limits.get("minimum")
@@ -110,6 +113,7 @@ def number_step(key: str, default: Any, quoted: bool, limits: Mapping[str, Any])
 
 
 def as_number(text: str) -> float | None:
+    """The number that a text stands for; None where it stands for none."""
     try:
         return float(text)
     except ValueError:
