@@ -144,7 +144,7 @@ def test_methods_tell_effects_and_security_tells_needs() -> None:
 
 
 def test_swagger_2_is_refused_with_advice() -> None:
-    with pytest.raises(CatalogError, match="Swagger 2.0") as caught:
+    with pytest.raises(CatalogError, match=r"Swagger 2\.0") as caught:
         Catalog.load({"swagger": "2.0", "paths": {}})
     assert "convert" in caught.value.next_step
     with pytest.raises(CatalogError, match="not known"):

@@ -51,7 +51,9 @@ def test_nothing_in_common() -> None:
 
 
 WORDS = st.lists(
-    st.sampled_from(["get", "set", "list", "order", "stock", "user", "mail", "city", "day", "find"]), min_size=1, max_size=4
+    st.sampled_from(["get", "set", "list", "order", "stock", "user", "mail", "city", "day", "find"]),
+    min_size=1,
+    max_size=4,
 )
 
 

@@ -119,32 +119,11 @@ def _mcp(name: str, description: str, schema: dict[str, Any], tool: Any) -> dict
     return made
 
 
-_GEMINI_KEYWORDS = frozenset(
-    [
-        "type",
-        "format",
-        "title",
-        "description",
-        "nullable",
-        "enum",
-        "maxItems",
-        "minItems",
-        "properties",
-        "required",
-        "minProperties",
-        "maxProperties",
-        "minLength",
-        "maxLength",
-        "pattern",
-        "example",
-        "anyOf",
-        "propertyOrdering",
-        "default",
-        "items",
-        "minimum",
-        "maximum",
-    ]
+_GEMINI_WORDS = (
+    "type format title description nullable enum maxItems minItems properties required minProperties maxProperties"
+    " minLength maxLength pattern example anyOf propertyOrdering default items minimum maximum"
 )
+_GEMINI_KEYWORDS = frozenset(_GEMINI_WORDS.split())
 
 FORMS: dict[str, ExportForm] = {
     "openai": ExportForm(shape=_openai, schema=SchemaLimits(), max_description=1024, max_tools=128),

@@ -1,15 +1,15 @@
 """Tools that look alike, found by a fixed lexical measure through an index.
 
 The measure does not depend on the rest of the catalog, so that a pair keeps its score when tools come and go; it has a
-version, and every figure made with it names that. Candidates come from an index of words: two tools are compared when
-they share a rare word of their names, parameters or descriptions; never all pairs.
+version, and every figure made with it names that. Candidates come from an index: two tools are compared when they share
+two words of their names, or one and a parameter; never all pairs.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,74 +21,15 @@ if TYPE_CHECKING:
 
 SIMILARITY_MEASURE = "agent-reach-lookalike-1"
 SIMILARITY_THRESHOLD = 0.6
-_WEIGHTS = (0.45, 0.35, 0.2)
+_NAME, _TEXT, _PARAMETERS = 0.45, 0.35, 0.2
 _MAX_POSTINGS = 400
-_STOP_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "can",
-        "for",
-        "from",
-        "given",
-        "has",
-        "have",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "of",
-        "on",
-        "one",
-        "only",
-        "or",
-        "other",
-        "out",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "this",
-        "to",
-        "use",
-        "used",
-        "uses",
-        "using",
-        "via",
-        "was",
-        "when",
-        "where",
-        "which",
-        "will",
-        "with",
-        "within",
-        "you",
-        "your",
-        "this",
-        "tool",
-        "function",
-        "returns",
-        "return",
-        "api",
-        "not",
-        "do",
-        "does",
-        "e.g",
-        "i.e",
-    ]
+_MAX_KEY_PARTS = 24
+_STOPPED = (
+    "a an and any are as at be by can for from given has have if in into is it its of on one only or other out that the"
+    " their them then there these this to use used uses using via was when where which will with within you your tool"
+    " function returns return api not do does e g i"
 )
+_STOP_WORDS = frozenset(_STOPPED.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,13 +63,14 @@ def similar_pairs(
 
     Score = 0.45 names + 0.35 descriptions + 0.2 parameters: Dice coefficient of the names' words, cosine of the
     descriptions' word counts (logarithmic, stop words left out; bigrams for Chinese), Dice coefficient of the parameters'
-    names; a side that both tools lack gives its weight to the others. English word endings are folded. Words that more
-    than 400 tools share open no comparison by themselves.
+    names; a side that both tools lack gives its weight to the others. English word endings are folded. Below a
+    threshold of 0.56, pairs without a shared word in their names are not looked for; keys of the index that more than 400
+    tools share open no comparison by themselves.
     """
     features = [_features(tool) for tool in source]
     found = [
         pair
-        for first, second in sorted(_candidates(features))
+        for first, second in _candidates(features)
         if (pair := _compare(features[first], features[second], threshold)) is not None
     ]
     found.sort(key=lambda pair: (-pair.score, pair.first, pair.second))
@@ -180,23 +122,37 @@ def _name_words(name: str) -> list[str]:
     return words(name)
 
 
-def _candidates(features: list[_Features]) -> set[tuple[int, int]]:
-    postings: dict[str, list[int]] = defaultdict(list)
+def _candidates(features: list[_Features]) -> Iterator[tuple[int, int]]:
+    """Pairs that may reach the threshold, each once.
+
+    A score of 0.6 cannot be had without a shared word in the names; and with no shared parameter either, the names must
+    be so alike that they share two words (or all of a single one). So tools are filed under pairs of their name's words,
+    and under a word with a parameter (or with "no parameters").
+    """
+    postings: dict[tuple[str, str], list[int]] = defaultdict(list)
     for index, item in enumerate(features):
-        for word in item.name:
-            postings["n:" + word].append(index)
-        rare = sorted(item.text, key=lambda word: (-len(word), word))[:12]
-        for word in rare:
-            postings["t:" + word].append(index)
-    shared: Counter[tuple[int, int]] = Counter()
-    for token, posting in postings.items():
-        if len(posting) > _MAX_POSTINGS:
-            continue
-        weight = 2 if token.startswith("n:") else 1
-        for position, first in enumerate(posting):
-            for second in posting[position + 1 :]:
-                shared[(first, second)] += weight
-    return {pair for pair, count in shared.items() if count >= 2}
+        for key in _keys(item):
+            postings[key].append(index)
+    partners: dict[int, set[int]] = defaultdict(set)
+    for posting in postings.values():
+        if 1 < len(posting) <= _MAX_POSTINGS:
+            for position, first in enumerate(posting):
+                partners[first].update(posting[position + 1 :])
+    for first, others in partners.items():
+        for second in others:
+            yield first, second
+
+
+def _keys(item: _Features) -> Iterator[tuple[str, str]]:
+    names = sorted(item.name)[:_MAX_KEY_PARTS]
+    if len(names) <= 2:
+        for word in names:
+            yield "single", word
+    for position, word in enumerate(names):
+        for other in names[position + 1 :]:
+            yield word, other
+        for parameter in sorted(item.parameters)[:_MAX_KEY_PARTS] or [""]:
+            yield word, "=" + parameter
 
 
 def _dice(first: frozenset[str], second: frozenset[str]) -> float | None:
@@ -217,16 +173,22 @@ def _cosine(first: _Features, second: _Features) -> float | None:
 def _compare(first: _Features, second: _Features, threshold: float) -> SimilarPair | None:
     if second.key < first.key:
         first, second = second, first
-    parts = (
-        _dice(first.name, second.name),
-        _cosine(first, second),
-        _dice(first.parameters, second.parameters),
+    names = _dice(first.name, second.name)
+    parameters = _dice(first.parameters, second.parameters)
+    has_text = bool(first.text or second.text)
+    weight = (
+        (0 if names is None else _NAME)
+        + (0 if parameters is None else _PARAMETERS)
+        + (_TEXT if has_text else 0)
     )
-    weight = sum(share for share, part in zip(_WEIGHTS, parts, strict=True) if part is not None)
-    total = sum(share * part for share, part in zip(_WEIGHTS, parts, strict=True) if part is not None)
-    score = total / weight if weight else 0.0
+    total = _NAME * (names or 0.0) + _PARAMETERS * (parameters or 0.0)
+    if not weight or total + (_TEXT if has_text else 0) < threshold * weight - 1e-9:
+        return None  # not even equal descriptions would do
+    text = _cosine(first, second)
+    score = min(1.0, (total + _TEXT * (text or 0.0)) / weight)
     if score < threshold:
         return None
+    parts = (names, text, parameters)
     own_first = first.name | set(first.text)
     own_second = second.name | set(second.text)
     return SimilarPair(
