@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from agent_reach.graph.fields import Field
 from agent_reach.graph.vocabulary import (
     ACKNOWLEDGEMENTS,
-    FAMILIES,
     GENERIC,
     STEERING,
     chinese_words,
     entity_and_attribute,
+    AMBIENT,
+    UNITS,
     families,
     name_words,
-    singular,
 )
 from agent_reach.text.stopwords import is_function_word
 
@@ -38,11 +38,17 @@ PART_OF_ENTITY = "part_of_entity"
 FAMILY = "family"
 DESCRIPTION = "description"
 GENERIC_NAME = "generic_name"
+PART_OF_NAME = "part_of_name"
+AMBIENT_VALUE = "ambient_value"
+UNIT = "unit_conversion"
+NAMED_IN_TEXT = "named_in_text"
 PLAIN_TEXT = "plain_text"
 PLAIN_NUMBER = "plain_number"
 
 Key = tuple[str, ...]
 _WORD = re.compile(r"[a-z]{3,}")
+_PHRASE = re.compile(r"[a-z][a-z0-9_]*")
+_UNIT_TEXT = re.compile(r"\bin (?:kilograms?|kg|pounds|meters?|centimeters|feet|inches|miles|kilometers|km|celsius|fahrenheit|liters?|gallons?|minutes|hours|square (?:feet|meters)|acres|decibels)\b", re.I)
 _NUMERIC = frozenset({"integer", "number"})
 
 
@@ -67,11 +73,25 @@ def _description_words(text: str, limit: int = 16) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if word not in GENERIC and not is_function_word(word)))
 
 
+def _phrases(text: str) -> Iterable[tuple[str, ...]]:
+    """Runs of two to four words of a description, singular: the names of what other tools give may stand there."""
+    words = [part for word in _PHRASE.findall(text.lower())[:40] for part in name_words(word)]
+    for size in (2, 3, 4):
+        for start in range(len(words) - size + 1):
+            yield tuple(words[start : start + size])
+
+
 def output_keys(field: Field, head: tuple[str, ...], verbs: frozenset[str]) -> Iterable[tuple[Key, float, str]]:
     """The keys under which an output is found, with strength and rule."""
     words = field.words
     if field.alone:
         yield from _root_keys(field, head)
+        return
+    if field.origin == "converter":
+        yield ("u",), 1.0, UNIT
+        return
+    if field.origin == "login":
+        yield ("n", *words), 1.0, RESULT_NAME
         return
     acknowledges = field.depth <= 1 and len(words) == 1 and words[0] in ACKNOWLEDGEMENTS
     entity, attribute = entity_and_attribute(words)
@@ -88,8 +108,6 @@ def output_keys(field: Field, head: tuple[str, ...], verbs: frozenset[str]) -> I
         if attribute:
             yield ("e", attribute, *owner), strength, ENTITY
             yield from _parts(owner, attribute, strength)
-        elif words and field.entity and not entity:
-            pass
     if not attribute and words:
         listed = field.is_list or field.is_key
         yield ("e", "", *words), 0.9 if not generic else 0.4, ENTITY
@@ -99,15 +117,29 @@ def output_keys(field: Field, head: tuple[str, ...], verbs: frozenset[str]) -> I
                 yield from _parts(words, attr, strength * 0.9)
     elif not words and (field.is_list or field.is_key or field.path == "<root>"):
         yield from _root_keys(field, head)
-    yield from _weak_keys(field, words or head)
+    if len(words) > 1:
+        for start in range(1, len(words)):
+            rest = words[start:]
+            if attribute and start == len(words) - 1:
+                break
+            dull = all(word in GENERIC for word in rest)
+            yield ("g" if dull else "n", *rest), (0.8 if dull else 0.65), PART_OF_NAME
+    if words and not acknowledges:
+        yield from _weak_keys(field, words)
 
 
 def _root_keys(field: Field, head: tuple[str, ...]) -> Iterable[tuple[Key, float, str]]:
     """Keys of a scalar result, or a list of scalars, named by the tool: `find_user_id_by_email -> str` is a user's id."""
     if not head:
         return
-    sure = 1.0 if field.origin in ("schema", "observed", "login") else 0.9
+    sure = 1.0 if field.origin in ("schema", "observed") else 0.9
     entity, attribute = entity_and_attribute(head)
+    if field.ambient:
+        yield ("n", *head), 0.95, AMBIENT_VALUE
+        for family in families(head[-1]):
+            yield ("a", family), 0.95, AMBIENT_VALUE
+    if len(field.full_head) > 1:
+        yield ("p", *field.full_head), 0.9, NAMED_IN_TEXT
     if not all(word in GENERIC for word in head):
         yield ("n", *head), sure, RESULT_NAME
         for start in range(1, len(head)):
@@ -147,9 +179,12 @@ def _weak_keys(field: Field, words: tuple[str, ...]) -> Iterable[tuple[Key, floa
     last = words[-1] if attribute == "" or len(words) == 1 else words[-2]
     for family in families(last):
         yield ("f", family), 0.6, FAMILY
+    single = field.path == "<root>" or field.is_list or field.is_key or field.depth <= 1
     for word in dict.fromkeys(words):
         if word not in GENERIC:
-            yield ("w", word), 0.6, DESCRIPTION
+            yield ("wo", word), 0.7 if single else 0.5, DESCRIPTION
+    for word in _description_words(field.description):
+        yield ("wi", word), 0.7 if single else 0.5, DESCRIPTION
     if field.types & _NUMERIC and attribute == "":
         yield ("k", "number"), 0.5, PLAIN_NUMBER
     if ("string" in field.types or not field.types) and any("text" in families(word) for word in words[-1:]):
@@ -164,7 +199,12 @@ def input_keys(field: Field, head: tuple[str, ...]) -> Iterable[tuple[Key, float
     described = _description_words(field.description)
     for word in described:
         if word not in field.words:
-            yield ("w", word), 0.55, DESCRIPTION
+            yield ("wo", word), 0.75, DESCRIPTION
+    for phrase in _phrases(field.description):
+        yield ("p", *phrase), 0.9, NAMED_IN_TEXT
+    if UNITS & set(field.words[1:]) or _UNIT_TEXT.search(field.description):
+        if field.types & _NUMERIC or not field.types:
+            yield ("u",), 0.6, UNIT
     if not field.words or not field.words[0].isascii() or all(word in GENERIC for word in field.words):
         entity, attribute = entity_and_attribute(tuple(described[:3]))
         if entity and attribute:
@@ -206,9 +246,11 @@ def _named_input_keys(
     last = stripped[-1] if attribute == "" or len(stripped) == 1 else stripped[-2]
     for family in families(last):
         yield ("f", family), 0.6 * sure, FAMILY
+        if field.depth == 0:
+            yield ("a", family), 0.75 * sure if len(stripped) == 1 or not generic else 0.6 * sure, AMBIENT_VALUE
     for word in dict.fromkeys(stripped):
         if word not in GENERIC:
-            yield ("w", word), 0.6 * sure, DESCRIPTION
+            yield ("wi", word), 0.75 * sure, DESCRIPTION
     if field.types & _NUMERIC and attribute == "" :
         yield ("k", "number"), 0.5, PLAIN_NUMBER
     if ("string" in field.types or not field.types) and any("text" in families(word) for word in stripped[-1:]):
@@ -249,8 +291,8 @@ def type_factor(source: Field, target: Field, rule: str) -> float:
 
 def matches(
     outputs: Sequence[tuple[Field, tuple[str, ...], frozenset[str]]], inputs: Sequence[tuple[Field, tuple[str, ...]]]
-) -> Iterable[Match]:
-    """All candidate bindings, strongest rule per pair of fields only."""
+) -> Iterable[list[Match]]:
+    """All candidate bindings, those of one input at a time; the strongest rule per pair of fields only."""
     by_key: dict[Key, list[tuple[int, float, str]]] = defaultdict(list)
     for place, (field, head, verbs) in enumerate(outputs):
         best: dict[Key, tuple[float, str]] = {}
@@ -285,11 +327,14 @@ def matches(
                 score = strength * given
                 if score > found.get(place, (0.0, ""))[0]:
                     found[place] = (score, _rule(key, rule, given_rule))
+        group = []
         for place, (score, rule) in found.items():
             source = outputs[place][0]
             factor = type_factor(source, target, rule)
             if factor > 0:
-                yield Match(source, target, rule, score * factor)
+                group.append(Match(source, target, rule, score * factor))
+        if group:
+            yield group
 
 
 def _rule(key: Key, taken: str, given: str) -> str:

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agent_reach.catalog.shape import allowed_values, parameter_types, resolved_schema
 from agent_reach.graph.vocabulary import (
+    AMBIENT,
     CHECK_VERBS,
     GENERIC,
     LOGIN_WORDS,
+    MAKE_VERBS,
+    VERBS,
     chinese_words,
     name_words,
     tool_noun,
@@ -60,6 +63,8 @@ class Field:
     depth: int = 0
     alone: bool = False
     names: tuple[str, ...] = ()
+    ambient: bool = False
+    full_head: tuple[str, ...] = ()
 
 
 class _Walk:
@@ -239,8 +244,6 @@ def input_fields(index: int, tool: Tool) -> list[Field]:
 
 
 def _with_names(field: Field, names: tuple[str, ...]) -> Field:
-    from dataclasses import replace
-
     return replace(field, names=names)
 
 
@@ -261,14 +264,31 @@ def output_fields(index: int, tool: Tool, observed: Mapping[str, Any] | None = N
         found.extend(_from_docstring(index, tool, head))
     if not found and schema is None:
         found.append(_root(index, head, "tool_name", tool.description))
+    if found and all(field.path == "<root>" for field in found) and len(found) == 1:
+        found = [replace(found[0], ambient=_is_ambient(tool, verbs), full_head=_full_head(tool))]
     login = LOGIN_WORDS & set(_all_words(tool.name))
     if schema is None and login:
-        for words in (("session", "id"), ("access", "token"), ("auth", "token"), ("token",)):
+        for words in (("session", "id"), ("access", "token"), ("auth", "token"), ("session", "token"), ("token",)):
             found.append(Field(index, "<root>", words, (head,), frozenset({"string"}), "", origin="login"))
     if schema is None and set(verbs) & CHECK_VERBS:
         found = [field for field in found if field.origin != "tool_name"]
         found.append(_root(index, head, "checked", ""))
+    if set(verbs) & {"convert"} and any("unit" in str(name).lower() for name in (*tool.parameters, *_all_words(tool.name))):
+        found.append(Field(index, "<root>", ("converted", "value"), (head,), frozenset({"number"}), origin="converter"))
     return found
+
+
+def _is_ambient(tool: Tool, verbs: tuple[str, ...]) -> bool:
+    """A tool that needs nothing and tells of here, now or this user (`get_current_date`)."""
+    return not tool.required and bool(AMBIENT & set(_all_words(tool.name))) and not set(verbs) & MAKE_VERBS
+
+
+def _full_head(tool: Tool) -> tuple[str, ...]:
+    """The words of the name without the leading verb, as a description would name the result."""
+    words = [word for word in name_words(tool.name)]
+    while len(words) > 1 and words[0] in VERBS:
+        words.pop(0)
+    return tuple(words[:4])
 
 
 def _all_words(name: str) -> tuple[str, ...]:

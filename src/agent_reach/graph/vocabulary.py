@@ -83,6 +83,17 @@ MAKE_VERBS = frozenset(
     """create make add new build generate compose produce draft register insert book reserve place submit post upload
     open start order buy purchase schedule request send""".split()
 )
+# Verbs that are never the thing itself: inside a name (`shop_get_recipe`) they part the service from the thing.
+ACTIONS = frozenset(
+    """get find search fetch lookup retrieve read show query create add insert update modify edit delete remove
+    cancel send login validate verify convert calculate compute list generate""".split()
+)
+AMBIENT = frozenset({"current", "system", "user", "my", "device", "today", "now", "local", "default"})
+UNITS = frozenset(
+    """kg kilogram g gram lb lbs pound oz ounce km kilometer m meter metre cm centimeter mm mile mi foot feet ft inch
+    yard celsius fahrenheit kelvin c f l liter litre ml gallon kwh kw watt hectare acre m2 sqft sqm minute min sec
+    second hour usd eur cny rmb gbp jpy db bar psi mph kph""".split()
+)
 LOGIN_WORDS = frozenset({"login", "signin", "authenticate", "authorize", "logon", "auth"})
 CHECK_VERBS = frozenset({"validate", "verify", "normalize", "check", "format", "sanitize", "standardize", "resolve"})
 PREPOSITIONS = frozenset(
@@ -235,8 +246,10 @@ def tool_noun(name: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, .
             break
     if not verbs:
         middle = next((index for index, word in enumerate(raw) if word in VERBS and index), None)
-        if middle is not None and raw[middle] not in ("order", "report", "review", "rate", "comment", "list", "data"):
+        if middle is not None and raw[middle] in ACTIONS:
             verbs = [raw[middle]]
+            if middle + 1 < len(raw) and raw[middle + 1] not in PREPOSITIONS:
+                raw = raw[middle + 1 :]
     cut = next((index for index, word in enumerate(raw) if word in PREPOSITIONS and index), None)
     head = raw if cut is None else raw[:cut]
     tail = [] if cut is None else [word for word in raw[cut + 1 :] if word not in PREPOSITIONS]

@@ -1,0 +1,195 @@
+"""What surrounds a binding and weighs it: echoes, what a user would say anyway, what kinds of tools meet, shared words.
+
+A field that fits says only that a value could flow. These factors say how often one does: from lookups to actions more
+than from a deletion to a lookup, an identifier more than a date, within one service more than across two.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from agent_reach.graph.binding import (
+    AMBIENT_VALUE,
+    FAMILY,
+    NAMED_IN_TEXT,
+    PLAIN_NUMBER,
+    PLAIN_TEXT,
+    UNIT,
+    Match,
+)
+from agent_reach.graph.fields import Field
+from agent_reach.graph.vocabulary import (
+    GENERIC,
+    LOGIN_WORDS,
+    MAKE_VERBS,
+    READ_VERBS,
+    entity_and_attribute,
+    families,
+    name_words,
+)
+from agent_reach.records.tool import Tool
+from agent_reach.text.stopwords import is_function_word
+from agent_reach.text.tokens import split_identifier
+
+READ_ECHO = 0.8
+WRITE_ECHO = 0.55
+Noun = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+_WORD = re.compile(r"[a-z]{3,}")
+
+
+class Context:
+    """Weighs bindings between the tools of one catalog."""
+
+    def __init__(
+        self, tools: Sequence[Tool], nouns: Sequence[Noun], inputs: Sequence[Sequence[Field]], outputs: Sequence[Sequence[Field]]
+    ) -> None:
+        self.tools = tools
+        self.nouns = nouns
+        self.own = [{item.words for item in found if item.words} for found in inputs]
+        self.own_things = [
+            {entity_and_attribute(item.words) for item in found if entity_and_attribute(item.words)[1]} for found in inputs
+        ]
+        self.verbs = [self._verbs(tool, noun) for tool, noun in zip(tools, nouns, strict=True)]
+        self.reads = [
+            tool.is_read_only or (not tool.effects and bool(verbs & READ_VERBS) and not verbs & MAKE_VERBS)
+            for tool, verbs in zip(tools, self.verbs, strict=True)
+        ]
+        self.makes = [bool(verbs & MAKE_VERBS) for verbs in self.verbs]
+        self.logins = [bool(LOGIN_WORDS & _joined_words(tool.name)) for tool in tools]
+        self.only = [_only_thing(found, noun) for found, noun in zip(outputs, nouns, strict=True)]
+        self.bags = _bags(tools)
+        self.names = [
+            set(name_words(tool.name)) - GENERIC | ({f"server:{tool.server}"} if tool.server else set()) for tool in tools
+        ]
+        spread = Counter(word for words in self.names for word in words)
+        self.rarity = {word: math.log((1 + len(tools)) / count) for word, count in spread.items()}
+        self._alike: dict[tuple[int, int], float] = {}
+
+    @staticmethod
+    def _verbs(tool: Tool, noun: Noun) -> frozenset[str]:
+        if noun[0]:
+            return frozenset(noun[0])
+        first = _WORD.search(tool.description.lower())
+        return frozenset({first.group(0).rstrip("s")}) if first else frozenset()
+
+    def weigh(self, match: Match) -> float:
+        """The strength of a binding in its surroundings, 0..1."""
+        source, target = match.source, match.target
+        giver, taker = source.tool, target.tool
+        alike = self.alike(giver, taker)
+        score = match.score * self._value(match)
+        if self._echoes(source):
+            score *= READ_ECHO if self.reads[giver] else WRITE_ECHO
+        if source.depth > 3:
+            score *= 0.9 ** (source.depth - 3)
+        if not target.required:
+            score *= 0.9
+        if match.rule in (AMBIENT_VALUE, NAMED_IN_TEXT, UNIT):
+            return score
+        score *= 0.8 + 0.4 * alike if match.score < 0.6 else 0.9 + 0.15 * alike
+        if self.logins[taker]:
+            score *= 0.45
+        return min(score * self._kinds(match), 1.0)
+
+    def _kinds(self, match: Match) -> float:
+        """What kinds of tools meet."""
+        giver, taker = match.source.tool, match.target.tool
+        factor = 1.0
+        if not self.reads[giver]:
+            new = self.makes[giver] and not self._echoes(match.source)
+            if self.reads[taker]:
+                factor *= 0.95 if new else 0.45
+            else:
+                factor *= 0.95 if new else 0.8
+        elif not {"search", "find", "lookup"} & self.verbs[giver]:
+            factor *= 0.96
+        only = self.only[taker]
+        if only is not None and self.reads[taker] and (only in self.own_things[giver]):
+            factor *= 0.35
+        return factor
+
+    def _value(self, match: Match) -> float:
+        """How far the value is one that only another tool knows, and not the user, the clock or the model."""
+        words = match.target.words
+        _, attribute = entity_and_attribute(words)
+        if attribute in ("id", "code"):
+            return 1.0
+        kinds = {family for word in words[-1:] for family in families(word)}
+        if kinds & {"date", "time"} and match.rule != AMBIENT_VALUE:
+            return 0.75
+        if kinds & {"text"} and attribute != "name":
+            return 0.7
+        if kinds & {"money", "quantity"}:
+            return 0.8
+        return 0.95
+
+    def _echoes(self, source: Field) -> bool:
+        own = self.own[source.tool]
+        if source.words and source.words in own:
+            return True
+        entity, attribute = entity_and_attribute(source.words)
+        if attribute and not entity:
+            return any((owner, attribute) in self.own_things[source.tool] for owner in source.entity[:1])
+        return False
+
+    def alike(self, left: int, right: int) -> float:
+        """How much the two tools speak of the same service or subject: cosine of their rare words, 0..1."""
+        pair = (left, right)
+        known = self._alike.get(pair)
+        if known is None:
+            known = self._alike[pair] = self._cosine(self.bags[left], self.bags[right])
+        return known
+
+    def service(self, left: int, right: int) -> float:
+        """Weight of the rare words that both names share (in nats; a word of every tenth tool weighs 2.3)."""
+        shared = self.names[left] & self.names[right]
+        return sum(self.rarity[word] for word in shared)
+
+    def _cosine(self, left: dict[str, float], right: dict[str, float]) -> float:
+        if len(left) > len(right):
+            left, right = right, left
+        total = sum(weight * right[word] for word, weight in left.items() if word in right)
+        if self.tools and total > 1.0:
+            return 1.0
+        return total
+
+
+def _joined_words(name: str) -> set[str]:
+    words = split_identifier(name)
+    return {*words, *(left + right for left, right in zip(words, words[1:], strict=False))}
+
+
+def _only_thing(outputs: Sequence[Field], noun: Noun) -> tuple[tuple[str, ...], str] | None:
+    """The one thing a resolving tool gives (`find_user_id_by_email` -> a user's id); None for a richer result."""
+    if len(outputs) != 1 or not noun[0]:
+        return None
+    words = outputs[0].words or noun[1]
+    entity, attribute = entity_and_attribute(words)
+    return (entity, attribute) if entity and attribute else None
+
+
+def _bags(tools: Sequence[Tool]) -> list[dict[str, float]]:
+    """Unit vectors of the words of name and description, rare words heavy; the server counts as a word."""
+    counted = []
+    spread: Counter[str] = Counter()
+    for tool in tools:
+        words = set(name_words(tool.name))
+        words.update(word for word in _WORD.findall(tool.description[:300].lower()) if not is_function_word(word))
+        if tool.server:
+            words.add(f"server:{tool.server}")
+        words -= GENERIC
+        counted.append(words)
+        spread.update(words)
+    total = len(tools)
+    vectors = []
+    for words in counted:
+        vector = {word: math.log((1 + total) / spread[word]) for word in words if spread[word] < total}
+        length = math.sqrt(sum(value * value for value in vector.values())) or 1.0
+        vectors.append({word: value / length for word, value in vector.items()})
+    return vectors
+
+
+__all__ = ["FAMILY", "PLAIN_NUMBER", "PLAIN_TEXT", "Context"]
