@@ -26,6 +26,7 @@ SUITE_SUFFIXES = (*JSON_LINES_SUFFIXES, ".json", ".yaml", ".yml")
 
 
 def suite_documents(path: Path) -> list[Document]:
+    """The documents in a suite file, or in all suite files of a folder in the order of their names."""
     if path.is_dir():
         files = sorted(item for item in path.iterdir() if item.suffix.lower() in SUITE_SUFFIXES)
         if not files:

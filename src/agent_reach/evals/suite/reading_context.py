@@ -13,6 +13,7 @@ _BLOCK_SYNONYMS = {"type": "kind", "content": "text", "name": "id"}
 
 
 def read_context(section: Section) -> tuple[ContextBlock, ...]:
+    """The context blocks of a task."""
     blocks: list[ContextBlock] = []
     seen: set[str] = set()
     for index, entry in enumerate(section.sections("context", synonyms=_BLOCK_SYNONYMS)):
@@ -58,6 +59,7 @@ def _block(entry: Section, index: int) -> ContextBlock:
 
 
 def read_state_slots(section: Section) -> tuple[StateSlot, ...]:
+    """The state slots of a task, from a list or a mapping of names to sources."""
     value = section.raw("state_slots")
     if isinstance(value, Mapping):
         slots = section.text_mapping("state_slots")

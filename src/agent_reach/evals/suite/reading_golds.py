@@ -21,6 +21,7 @@ _CALL_SYNONYMS = {
 
 
 def read_paths(section: Section) -> tuple[GoldenPath, ...]:
+    """The golden paths under `path` or `paths`; empty when neither is written."""
     has_path, has_paths = section.raw("path") is not None, section.raw("paths") is not None
     if has_path and has_paths:
         section.refuse(
@@ -108,6 +109,7 @@ def _error(section: Section) -> tuple[str, str]:
 
 
 def read_results(section: Section) -> tuple[RecordedResult, ...]:
+    """The recorded results beside the golden path."""
     found = []
     for entry in section.sections("results", synonyms=_CALL_SYNONYMS):
         error, kind = _error(entry)

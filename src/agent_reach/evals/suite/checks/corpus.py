@@ -34,6 +34,7 @@ _OWN_WORDS = 0.5
 
 
 def compact(text: str) -> str:
+    """Folded text without blanks and punctuation."""
     return re.sub(r"[\W_]+", "", fold(text))
 
 
@@ -103,6 +104,7 @@ class Corpus:
         self.numbers = {_number(found) for found in re.findall(r"\d[\d,]*(?:\.\d+)?", self.plain)}
 
     def holds(self, value: Any) -> bool:
+        """The value stands in the texts, can be put together from them, or needs no source."""
         if isinstance(value, bool) or value is None:
             return True
         if isinstance(value, (int, float)):

@@ -16,6 +16,7 @@ from agent_reach.text.tokens import nearest_names
 
 
 def check_kind(task: Task) -> Iterator[Finding]:
+    """Kind and path must fit together."""
     decisions = any(path.calls for path in task.paths)
     if task.kind == "must" and not decisions:
         yield task_finding(
@@ -42,6 +43,7 @@ def check_kind(task: Task) -> Iterator[Finding]:
 
 
 def check_names(task: Task, catalog: Catalog) -> Iterator[Finding]:
+    """Every tool name of the task must be one of the catalog."""
     named = [("gold", placed.pointer + "/tool", placed.call.tool) for placed in placed_calls(task, catalog)]
     named += [("forbid", f"/forbid/{index}", name) for index, name in enumerate(task.forbid)]
     named += [("tools", f"/tools/{index}", name) for index, name in enumerate(task.tools)]
@@ -116,6 +118,7 @@ def _unknown_tool(task: Task, role: str, pointer: str, name: str, catalog: Catal
 
 
 def check_use(task: Task, placed: PlacedCall, catalog: Catalog) -> Iterator[Finding]:
+    """A golden tool must be offered, and must not be forbidden."""
     tool = placed.tool
     if tool is None:
         return

@@ -23,6 +23,7 @@ _CLOCK_WORD = re.compile(
 def check_references(
     task: Task, placed: PlacedCall, earlier: list[PlacedCall], calls: list[PlacedCall]
 ) -> Iterator[Finding]:
+    """`$from` must name an earlier step and a value that its recorded result has."""
     known = {other.call.id: other for other in earlier if other.call.id}
     for part, values in (("args", placed.call.args), ("optional", placed.call.optional)):
         for pointer, matcher in matchers_in(values, f"{placed.pointer}/{part}"):
@@ -79,6 +80,7 @@ def _reaches(value: Any, path: str) -> bool:
 
 
 def check_clock(task: Task, catalog: Catalog) -> Iterator[Finding]:
+    """A date that a relative expression fixes needs the clock of the task."""
     if task.now or not any(path.calls for path in task.paths):
         return
     said = [task.query, *(turn.user for turn in task.turns)]
