@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from tests.evals_scoring.building import catalog, failed, gold, path, task, tool, trace
@@ -112,3 +113,12 @@ def test_an_infrastructure_failure_is_no_wrong_decision() -> None:
     assert decision.cause is not None
     assert decision.cause.layer == "infrastructure"
     assert attempt.passed
+
+
+def test_the_documented_causes_are_those_of_the_table_in_its_order() -> None:
+    page = Path(__file__).parents[2] / "docs" / "causes.md"
+    rows = [line.split("|") for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    told = {row[1].strip(" `"): (row[2].strip(), row[4].strip()) for row in rows if len(row) == 6}
+    assert list(told) == list(CAUSE_ORDER)
+    for name, (layer, fix) in told.items():
+        assert (layer, fix) == (CAUSES[name].layer, CAUSES[name].fix.en)
