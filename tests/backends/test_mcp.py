@@ -146,10 +146,11 @@ def test_d10_a_429_of_the_http_front_carries_its_wait() -> None:
     wait = CASES["D10"]["input"]["responses"][0]["retry_after"]
 
     async def main() -> CallOutcome:
-        async with http_server("http", "--fault", f"429:{wait}") as port:
+        async with http_server("http") as port:
             config = ServerConfig(name="far", transport="http", url=f"http://127.0.0.1:{port}/mcp")
             (outcome,) = await calls(
-                McpBackend([config], options=QUICK), (tool("limited", server="far"), {}, 5)
+                McpBackend([config], options=QUICK),
+                (tool("limited", server="far"), {"fault": f"429:{wait}"}, 5),
             )
             return outcome
 

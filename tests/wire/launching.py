@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import subprocess
 import sys
-from collections.abc import AsyncIterator, Coroutine
+import threading
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -73,6 +75,22 @@ async def http_server(transport: str, *flags: str, script: str = "package_server
             process.kill()
         await process.wait()
         await drain
+
+
+@contextlib.contextmanager
+def serving(transport: str, *flags: str) -> Iterator[int]:
+    """The package's server on loopback for many tests; yields its port."""
+    command = [sys.executable, str(SERVERS / "package_server.py"), transport, *flags]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+        assert process.stderr is not None
+        try:
+            for line in process.stderr:
+                if line.startswith("port "):
+                    threading.Thread(target=process.stderr.read, daemon=True).start()
+                    yield int(line.split()[1])
+                    break
+        finally:
+            process.kill()
 
 
 def alive(process_id: int) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.wire.launching import http_server, run
+from tests.wire.launching import http_server, run, serving
 
 from agent_reach.errors import ServerError
 from agent_reach.wire.failures import ConnectionLost, RequestRefused, RequestTimedOut
@@ -23,89 +24,97 @@ def config(port: int, path: str = "/mcp", transport: Any = "auto", **fields: Any
     return ServerConfig(name="far", transport=transport, url=f"http://127.0.0.1:{port}{path}", **fields)
 
 
+@pytest.fixture(scope="module")
+def http_port() -> Iterator[int]:
+    with serving("http") as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def json_port() -> Iterator[int]:
+    with serving("http", "--json") as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def sse_port() -> Iterator[int]:
+    with serving("sse") as port:
+        yield port
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-@pytest.mark.parametrize("flags", [(), ("--json",)])
+@pytest.mark.parametrize("answers", ["http_port", "json_port"])
 @pytest.mark.parametrize("era", ["auto", "legacy"])
-def test_streamable_http_in_both_eras(era: Any, flags: tuple[str, ...]) -> None:
+def test_streamable_http_in_both_eras(era: Any, answers: str, request: pytest.FixtureRequest) -> None:
+    port = request.getfixturevalue(answers)
+
     async def main() -> None:
-        async with http_server("http", *flags) as port:
-            options = dataclasses.replace(QUICK, era=era)
-            async with ServerSession(config(port), options) as session:
-                assert session.protocol_version == ("2026-07-28" if era == "auto" else "2025-11-25")
-                tools, findings = await session.list_tools()
-                assert len(tools) == 7
-                assert findings == ()
-                answers = await asyncio.gather(
-                    *(session.call_tool("add", {"a": n, "b": 1}) for n in range(20))
-                )
-                assert [answer["structuredContent"]["result"] for answer in answers] == list(range(1, 21))
-                assert (await session.call_tool("broken"))["isError"] is True
-                big = await session.call_tool("big", {"size": 5_000_000})
-                assert len(big["content"][0]["text"]) == 5_000_000
+        async with ServerSession(config(port), dataclasses.replace(QUICK, era=era)) as session:
+            assert session.protocol_version == ("2026-07-28" if era == "auto" else "2025-11-25")
+            tools, findings = await session.list_tools()
+            assert len(tools) == 7
+            assert findings == ()
+            answers = await asyncio.gather(*(session.call_tool("add", {"a": n, "b": 1}) for n in range(20)))
+            assert [answer["structuredContent"]["result"] for answer in answers] == list(range(1, 21))
+            assert (await session.call_tool("broken"))["isError"] is True
+            big = await session.call_tool("big", {"size": 5_000_000})
+            assert len(big["content"][0]["text"]) == 5_000_000
 
     run(main())
 
 
-def test_legacy_sse_is_found_by_falling_back() -> None:
+@pytest.mark.parametrize("transport", ["auto", "sse"])
+def test_legacy_sse_is_found_by_falling_back(transport: str, sse_port: int) -> None:
     async def main() -> None:
-        async with http_server("sse") as port:
-            for transport in ("auto", "sse"):
-                async with ServerSession(config(port, "/sse", transport), QUICK) as session:
-                    assert session.protocol_version == "2025-11-25"
-                    tools, _ = await session.list_tools()
-                    assert len(tools) == 7
-                    answer = await session.call_tool("add", {"a": 1, "b": 1})
-                    assert answer["structuredContent"] == {"result": 2}
+        async with ServerSession(config(sse_port, "/sse", transport), QUICK) as session:
+            assert session.protocol_version == "2025-11-25"
+            tools, _ = await session.list_tools()
+            assert len(tools) == 7
+            answer = await session.call_tool("add", {"a": 1, "b": 1})
+            assert answer["structuredContent"] == {"result": 2}
 
     run(main())
 
 
 @pytest.mark.parametrize("era", ["auto", "legacy"])
-def test_progress_extends_the_limit_and_giving_up_stops_the_server(era: Any) -> None:
+def test_progress_extends_the_limit_and_giving_up_stops_the_server(era: Any, http_port: int) -> None:
     async def main() -> None:
-        async with (
-            http_server("http") as port,
-            ServerSession(config(port), dataclasses.replace(QUICK, era=era)) as session,
-        ):
+        async with ServerSession(config(http_port), dataclasses.replace(QUICK, era=era)) as session:
+            before = (await session.call_tool("history"))["structuredContent"]["result"]
             seen: list[Any] = []
             answer = await session.call_tool(
-                "steps", {"count": 4, "gap": 0.3}, timeout=0.8, on_progress=seen.append
+                "steps", {"count": 4, "gap": 0.4}, timeout=1.2, on_progress=seen.append
             )
             assert answer["content"][0]["text"] == "finished"
             assert [report["progress"] for report in seen] == [1, 2, 3, 4]
             with pytest.raises(RequestTimedOut):
-                await session.call_tool("steps", {"count": 30, "gap": 0.1}, timeout=0.5, max_total=0.6)
-            await asyncio.sleep(0.3)
-            assert (await session.call_tool("history"))["structuredContent"]["result"] == ["steps"]
+                await session.call_tool("steps", {"count": 12, "gap": 0.1}, timeout=0.5, max_total=0.6)
+            await asyncio.sleep(1.2)
+            after = (await session.call_tool("history"))["structuredContent"]["result"]
+            assert after == [*before, "steps"]
 
     run(main())
 
 
 @pytest.mark.parametrize("transport", ["http", "sse"])
-@pytest.mark.parametrize(
-    ("fault", "status", "retry"),
-    [("429:5", 429, 5.0), ("503", 503, None), ("400", 400, None), ("401", 401, None)],
-)
-def test_http_statuses_reach_the_caller(transport: str, fault: str, status: int, retry: float | None) -> None:
+def test_http_statuses_reach_the_caller(transport: str, request: pytest.FixtureRequest) -> None:
+    port = request.getfixturevalue(f"{transport}_port")
+    path = "/mcp" if transport == "http" else "/sse"
+    faults = (("429:5", 429, 5.0), ("503", 503, None), ("400", 400, None), ("401", 401, None))
+
     async def main() -> None:
-        async with http_server(transport, "--fault", fault) as port:
-            path = "/mcp" if transport == "http" else "/sse"
+        for fault, status, retry in faults:
             async with ServerSession(config(port, path, transport), QUICK) as session:
-                if transport == "http":
-                    with pytest.raises(RequestRefused) as caught:
-                        await session.call_tool("limited")
-                    assert (caught.value.http_status, caught.value.retry_after) == (status, retry)
-                    answer = await session.call_tool("add", {"a": 1, "b": 1})
-                    assert answer["structuredContent"] == {"result": 2}
-                else:
-                    with pytest.raises(RequestRefused) as caught:
-                        await session.call_tool("limited")
-                    assert (caught.value.http_status, caught.value.retry_after) == (status, retry)
+                with pytest.raises(RequestRefused) as caught:
+                    await session.call_tool("limited", {"fault": fault})
+                assert (caught.value.http_status, caught.value.retry_after) == (status, retry)
+                answer = await session.call_tool("add", {"a": 1, "b": 1})
+                assert answer["structuredContent"] == {"result": 2}
 
     run(main())
 

@@ -163,6 +163,7 @@ class RemoteChannel:
         )
 
     async def _send_all(self, writing: Any) -> None:
+        import anyio
         from mcp.shared.message import ClientMessageMetadata, SessionMessage
         from mcp_types import jsonrpc_message_adapter
 
@@ -173,15 +174,14 @@ class RemoteChannel:
                 parsed = jsonrpc_message_adapter.validate_python(message, by_name=False)
                 await writing.send(SessionMessage(parsed, metadata=metadata))
             except Exception as error:
+                reason = f"the request could not be sent: {describe(error)}"
                 request_id = message.get("id")
                 if "method" in message and isinstance(request_id, int) and self._receiver is not None:
-                    self._receiver.refused(
-                        request_id,
-                        f"the request could not be sent: {describe(error)}",
-                        status=None,
-                        retry_after=None,
-                        sent=False,
-                    )
+                    self._receiver.refused(request_id, reason, status=None, retry_after=None, sent=False)
+                if isinstance(error, (anyio.ClosedResourceError, anyio.BrokenResourceError)):
+                    if self._receiver is not None:
+                        self._receiver.lost("the transport ended")
+                    return
 
     def _received(self, item: Any) -> None:
         if self._receiver is None or isinstance(item, Exception):
@@ -225,17 +225,26 @@ class RemoteChannel:
     async def _responded(self, response: Any) -> None:
         """Note the status of the answer to each request."""
         request_id = _request_id(response.request)
-        if request_id is None:
-            return
-        if response.status_code < 400:
+        if self._kind == "sse":
+            self._refused_by_sse(response, request_id)
+        elif request_id is not None and response.status_code < 400:
             self._statuses.pop(request_id, None)
+        elif request_id is not None:
+            retry_after = retry_after_seconds(response.headers.get("retry-after"))
+            self._statuses[request_id] = (response.status_code, retry_after)
+
+    def _refused_by_sse(self, response: Any, request_id: int | None) -> None:
+        """Tell the one request that was refused; the package's transport would end the session with it."""
+        status = response.status_code
+        unauthorized = status == 401 and self._config.oauth is not None
+        if response.request.method != "POST" or status < 400 or unauthorized or self._receiver is None:
             return
-        status = (response.status_code, retry_after_seconds(response.headers.get("retry-after")))
-        self._statuses[request_id] = status
-        unauthorized = response.status_code == 401 and self._config.oauth is not None
-        if self._kind == "sse" and self._receiver is not None and not unauthorized:
-            text = status_text(status[0])
-            self._receiver.refused(request_id, text, status=status[0], retry_after=status[1], sent=True)
+        if request_id is not None:
+            retry_after = retry_after_seconds(response.headers.get("retry-after"))
+            self._receiver.refused(
+                request_id, status_text(status), status=status, retry_after=retry_after, sent=True
+            )
+        response.status_code = 202
 
     def undeliverable(self, request: Any, error: Exception) -> bool:
         """A request that failed on its way; True if somebody waited for it and was told."""

@@ -1,6 +1,7 @@
 """A server made with the `mcp` package itself: stdio, streamable HTTP or SSE on loopback, with faults in front of HTTP.
 
-Prints `port N` on stderr once it listens. `--fault STATUS[:retry_after]` answers every call of the tool `limited` so.
+Prints `port N` on stderr once it listens. A call of the tool `limited` is answered by the front with the HTTP status in its
+argument `fault` (`STATUS[:retry_after]`).
 """
 
 import argparse
@@ -14,7 +15,6 @@ from mcp.server.mcpserver import Context, MCPServer
 
 parser = argparse.ArgumentParser()
 parser.add_argument("transport", choices=["stdio", "http", "sse"])
-parser.add_argument("--fault", default="")
 parser.add_argument("--token", default="", help="refuse requests without this bearer token (401)")
 parser.add_argument("--json", action="store_true")
 parser.add_argument("--port", type=int, default=0)
@@ -43,7 +43,7 @@ def broken() -> str:
 
 
 @server.tool()
-def limited() -> str:
+def limited(fault: str) -> str:
     """Meets the fault of the HTTP front."""
     return "let through"
 
@@ -84,7 +84,7 @@ class Front:
         if options.token and headers.get("authorization") != f"Bearer {options.token}":
             await self.refuse(send, 401, "")
             return
-        if scope["method"] != "POST" or not options.fault:
+        if scope["method"] != "POST":
             await self.app(scope, receive, send)
             return
         body = b""
@@ -95,7 +95,7 @@ class Front:
                 break
         message = json.loads(body or b"{}")
         if message.get("method") == "tools/call" and message["params"]["name"] == "limited":
-            status, _, retry = options.fault.partition(":")
+            status, _, retry = message["params"]["arguments"]["fault"].partition(":")
             await self.refuse(send, int(status), retry)
             return
         events = [{"type": "http.request", "body": body, "more_body": False}]
