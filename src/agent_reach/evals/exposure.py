@@ -7,7 +7,7 @@ compared with what the environment grants, never probed.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -26,13 +26,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExposedTools:
-    """The offered tools, their definitions as sent (chat API form), the record of the exposure, and what each tool lacks."""
+    """The offered tools, their definitions as sent (chat API form), the record of the exposure, and what each tool lacks.
+
+    `normalize` makes emitted arguments legal where the reach layer stands between model and tools, else None.
+    """
 
     tools: tuple[Tool, ...]
     definitions: tuple[Mapping[str, Any], ...]
     exposure: Exposure
     permissions_missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     candidates: tuple[CandidateScore, ...] = ()
+    normalize: Callable[..., Any] | None = None
 
 
 class Exposer:
@@ -60,14 +64,19 @@ class Exposer:
         self._views: dict[str, tuple[dict[str, Any], int | None]] = {}
         self._prepared: dict[tuple[str, ...], ExposedTools] = {}
 
-    def expose(self, task: Task) -> ExposedTools:
-        """The tools offered for that task."""
+    def expose(self, task: Task, query: str | None = None) -> ExposedTools:
+        """The tools offered for that task; `query` are later words of the user, for which the reach layer looks anew."""
         if self._reach is not None:
-            return self._through_reach(task)
+            return self._through_reach(task.query if query is None else query)
         known = self._prepared.get(task.tools)
         if known is None:
             known = self._prepared[task.tools] = self._plain(task)
         return known
+
+    @property
+    def is_dynamic(self) -> bool:
+        """The offered tools depend on the user's words."""
+        return self._reach is not None
 
     def _plain(self, task: Task) -> ExposedTools:
         hidden: dict[str, str] = {}
@@ -84,11 +93,11 @@ class Exposer:
                 chosen.append(tool)
         return self._finish(chosen, hidden, ())
 
-    def _through_reach(self, task: Task) -> ExposedTools:
+    def _through_reach(self, query: str) -> ExposedTools:
         """The tools that the reach layer finds for the request, best first; pinned tools are always among them."""
         limit = self._config.surface.max_tools or int(self._config.settings.get("k", 8))
         assert self._reach is not None
-        found = self._reach.find(task.query, limit)
+        found = self._reach.find(query, limit)
         candidates = tuple(
             CandidateScore(tool=_key(item.tool), score=float(item.score), why=str(getattr(item, "why", "")))
             for item in found
@@ -141,6 +150,7 @@ class Exposer:
             exposure=exposure,
             permissions_missing=self._missing,
             candidates=candidates,
+            normalize=getattr(self._reach, "normalize", None),
         )
 
     def _view(self, tool: Tool) -> tuple[dict[str, Any], int | None]:

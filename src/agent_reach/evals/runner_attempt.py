@@ -5,20 +5,17 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from agent_reach.errors import ConfigError, MissingExtraError, ModelError, ServerError
 from agent_reach.evals.agents.base import AgentInfo
 from agent_reach.evals.agents.session import AttemptSession, SessionSettings
 from agent_reach.evals.context.conversation import Conversation
-from agent_reach.evals.runner_hooks import run_hook, task_hook
+from agent_reach.evals.runner_backend import Nowhere
 from agent_reach.evals.runner_setup import Prepared
 from agent_reach.evals.scoring.attempt import score_attempt
 from agent_reach.records.score import AttemptScore, AttemptState
 from agent_reach.records.task import Task
-
-HOOK_LIMIT_S = 300.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,28 +33,17 @@ async def run_attempt(prepared: Prepared, task: Task, index: int, run_id: str) -
     of the configuration passes through.
     """
     started = time.perf_counter()
-    backend = prepared.backends.for_attempt(task, index)
-    session = _session(prepared, task, index, run_id, backend)
-    state: AttemptState = "scored"
-    error = ""
-    failure: Exception | None = None
+    running = _Running()
     try:
-        try:
-            await _set_up(prepared, task, index)
-            async with asyncio.timeout(prepared.config.attempt_timeout) as deadline:
-                session.bind_deadline(deadline)
-                await prepared.agent.run(session)
-        except TimeoutError:
-            state, error = "agent_timeout", f"no end within {prepared.config.attempt_timeout:g} s"
-        except (ConfigError, MissingExtraError):
-            raise
-        except (ModelError, ServerError) as problem:
-            state, error, failure = "infra_error", prepared.redactor.text(str(problem)), problem
-        teardown_error = await _tear_down(prepared, task, index)
-        if teardown_error and state == "scored":
-            error = teardown_error
-    finally:
-        await backend.aclose()
+        async with prepared.backends.attempt(task, index) as backend:
+            session = running.session = _session(prepared, task, index, run_id, backend)
+            await _drive(prepared, session, running)
+    except (ConfigError, MissingExtraError):
+        raise
+    except ServerError as problem:
+        _after(prepared, running, problem)
+    session = running.session or _session(prepared, task, index, run_id, Nowhere())
+    state, error, failure = running.state, running.error, running.failure
     trace = session.trace()
     score = score_attempt(task, trace, prepared.catalog, index=index, state=state, error=error)
     duration = (time.perf_counter() - started) * 1000
@@ -89,35 +75,45 @@ def _session(prepared: Prepared, task: Task, index: int, run_id: str, backend: A
             source=f"run:{run_id}",
             call_timeout=prepared.config.execution.call_timeout,
         ),
+        re_expose=(lambda words: prepared.exposer.expose(task, words))
+        if prepared.exposer.is_dynamic
+        else None,
     )
 
 
-async def _set_up(prepared: Prepared, task: Task, index: int) -> None:
+@dataclasses.dataclass(slots=True)
+class _Running:
+    """How far an attempt got."""
+
+    session: AttemptSession | None = None
+    state: AttemptState = "scored"
+    error: str = ""
+    failure: Exception | None = None
+    ended: bool = False
+
+
+async def _drive(prepared: Prepared, session: AttemptSession, running: _Running) -> None:
+    """Let the agent run inside its time limit, and note how it ended."""
+    limit = prepared.config.attempt_timeout
     try:
-        async with asyncio.timeout(HOOK_LIMIT_S):
-            await _hooks(prepared, task, index, "setup")
-    except TimeoutError:
-        raise ServerError(f"setup did not end within {HOOK_LIMIT_S:g} s", where=f"task {task.id!r}") from None
+        async with asyncio.timeout(limit) as deadline:
+            session.bind_deadline(deadline)
+            await prepared.agent.run(session)
+    except TimeoutError as problem:
+        if deadline.expired():
+            running.state, running.error = "agent_timeout", f"no end within {limit:g} s"
+        else:
+            running.state, running.error, running.failure = "infra_error", f"time-out: {problem}", problem
+    except (ModelError, ServerError) as problem:
+        running.state = "infra_error"
+        running.error, running.failure = prepared.redactor.text(str(problem)), problem
+    running.ended = True
 
 
-async def _hooks(prepared: Prepared, task: Task, index: int, name: str) -> None:
-    folder = prepared.config.folder
-    own = prepared.config.execution.setup if name == "setup" else prepared.config.execution.teardown
-    hooks: Sequence[Any] = [(own, "setup"), (task_hook(task, "setup"), "the task's setup")]
-    if name == "teardown":
-        hooks = [(task_hook(task, "teardown"), "the task's teardown"), (own, "teardown")]
-    for hook, label in hooks:
-        if hook:
-            await run_hook(hook, task, index, folder, label)
-
-
-async def _tear_down(prepared: Prepared, task: Task, index: int) -> str:
-    """Tear down whatever happened; a failure is told, and never changes what the agent decided."""
-    try:
-        async with asyncio.timeout(HOOK_LIMIT_S):
-            await _hooks(prepared, task, index, "teardown")
-    except TimeoutError:
-        return f"teardown did not end within {HOOK_LIMIT_S:g} s"
-    except ServerError as failure:
-        return str(failure)
-    return ""
+def _after(prepared: Prepared, running: _Running, problem: ServerError) -> None:
+    """A hook or server failed: before the agent ended the attempt is lost; after it the decisions stand."""
+    words = prepared.redactor.text(str(problem))
+    if running.ended:
+        running.error = running.error or words
+        return
+    running.state, running.error, running.failure = "infra_error", words, problem

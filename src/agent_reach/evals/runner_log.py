@@ -37,9 +37,13 @@ class AttemptLog:
 
     def __enter__(self) -> AttemptLog:
         self._file = self._path.open("ab+")
-        _lock(self._file, self._path)
-        for key, score in self._read(self._file):
-            self._take(key, score)
+        try:
+            _lock(self._file, self._path)
+            for key, score in self._read(self._file):
+                self._take(key, score)
+        except BaseException:
+            self._file.close()
+            raise
         return self
 
     def __exit__(

@@ -25,7 +25,15 @@ from agent_reach.records.context import ContextBlock, StateSlot
 from agent_reach.records.finding import Finding
 from agent_reach.records.task import Task
 from agent_reach.records.tool import Tool
-from agent_reach.records.trace import ArgumentProblem, Call, CallOutcome, ErrorKind, Step, Trace
+from agent_reach.records.trace import (
+    ArgumentProblem,
+    Call,
+    CallOutcome,
+    CandidateScore,
+    ErrorKind,
+    Step,
+    Trace,
+)
 
 if TYPE_CHECKING:
     from agent_reach.catalog.catalog import Catalog
@@ -63,6 +71,7 @@ class AttemptSession:
         conversation: Conversation,
         backend: Backend,
         settings: SessionSettings,
+        re_expose: Callable[[str], ExposedTools] | None = None,
     ) -> None:
         self.task = task
         self.attempt = attempt
@@ -74,6 +83,9 @@ class AttemptSession:
         self.stopped = False
         self.used_ids: set[str] = set()
         self._trace_id = trace_id
+        self._first_exposure = exposed
+        self._re_expose = re_expose
+        self._fresh_candidates = exposed.candidates
         self._backend = backend
         self._missing = exposed.permissions_missing
         self._offered = {tool.key for tool in exposed.tools}
@@ -167,7 +179,8 @@ class AttemptSession:
                 input_tokens=reply.input_tokens,
                 output_tokens=reply.output_tokens,
                 finish_reason=reply.finish_reason,
-                candidates=self.exposed.candidates if index == 0 else (),
+                candidates=self._take_candidates(),
+                offered=self._offered_now(),
             )
         )
         self._findings.extend(parsed.findings)
@@ -232,6 +245,10 @@ class AttemptSession:
         self._steps.append(Step(index=self.step_index, kind="user", text=words))
         self.conversation.add_user(words)
         self.query = words
+        if self._re_expose is not None:
+            self.exposed = self._re_expose(words)
+            self._offered = {tool.key for tool in self.exposed.tools}
+            self._fresh_candidates = self.exposed.candidates
         return words
 
     def note(self, finding: Finding) -> None:
@@ -283,21 +300,31 @@ class AttemptSession:
         if tool is None:
             ambiguous = resolution.candidates if resolution.is_ambiguous else ()
             return dataclasses.replace(call, outcome=self._unknown(parsed.name, ambiguous))
-        problems = self._argument_problems(tool, parsed)
-        call = dataclasses.replace(call, problems=problems)
-        refusal = self._refusal(tool, parsed, problems)
+        call, arguments = self._ready(call, tool, parsed)
+        refusal = self._refusal(tool, parsed, call.problems)
         outcome = refusal or await self._backend.call(
-            tool, parsed.arguments or {}, call_id=parsed.call_id, timeout=self.settings.call_timeout
+            tool, arguments, call_id=parsed.call_id, timeout=self.settings.call_timeout
         )
         self._learn(tool, parsed.call_id, outcome, step)
         return dataclasses.replace(call, outcome=outcome)
 
-    def _argument_problems(self, tool: Tool, parsed: ParsedCall) -> tuple[ArgumentProblem, ...]:
-        if parsed.arguments is None:
-            return parsed.problems
+    def _ready(self, call: Call, tool: Tool, parsed: ParsedCall) -> tuple[Call, Mapping[str, Any]]:
+        """The call with its problems, and the arguments to send: normalised where the reach layer is in between."""
         from agent_reach.catalog.schema import argument_problems
 
-        return (*parsed.problems, *argument_problems(tool, parsed.arguments))
+        if parsed.arguments is None:
+            return call, {}
+        if self.exposed.normalize is None:
+            problems = (*parsed.problems, *argument_problems(tool, parsed.arguments))
+            return dataclasses.replace(call, problems=problems), parsed.arguments
+        normal = self.exposed.normalize(
+            tool, parsed.arguments, conversation=self.messages(), now=self.task.now or None
+        )
+        sent = normal.arguments if normal.arguments is not None else {}
+        changed = dataclasses.replace(
+            call, problems=tuple(normal.problems), changes=tuple(normal.changes), sent_arguments=sent
+        )
+        return changed, sent
 
     def _refusal(
         self, tool: Tool, parsed: ParsedCall, problems: Sequence[ArgumentProblem]
@@ -356,8 +383,9 @@ class AttemptSession:
     def _join_step(self) -> _OpenStep:
         if self._open is None:
             self._open = _OpenStep(index=self.step_index)
-            candidates = self.exposed.candidates if self.step_index == 0 else ()
-            self._steps.append(Step(index=self._open.index, candidates=candidates))
+            self._steps.append(
+                Step(index=self._open.index, candidates=self._take_candidates(), offered=self._offered_now())
+            )
         self._open.running += 1
         return self._open
 
@@ -365,6 +393,16 @@ class AttemptSession:
         self._steps[step.index] = dataclasses.replace(self._steps[step.index], calls=tuple(step.calls))
 
     # --- the record
+
+    def _take_candidates(self) -> tuple[CandidateScore, ...]:
+        """The candidates of the reach layer stand with the first step they were offered for."""
+        candidates, self._fresh_candidates = self._fresh_candidates, ()
+        return candidates
+
+    def _offered_now(self) -> tuple[str, ...]:
+        """The tools offered for this step, where they are others than at the beginning."""
+        offered = self.exposed.exposure.offered
+        return () if offered == self._first_exposure.exposure.offered else offered
 
     def trace(self) -> Trace:
         """Everything so far; the calls that were cut off in the middle have no outcome."""
@@ -386,7 +424,7 @@ class AttemptSession:
             source=self.settings.source,
             started_at=self._started_at,
             ended_at=self.settings.clock(),
-            exposure=self.exposed.exposure,
+            exposure=self._first_exposure.exposure,
             steps=tuple(self._steps),
             blocks=blocks,
             dropped=self.conversation.dropped,

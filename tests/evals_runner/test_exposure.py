@@ -1,0 +1,115 @@
+"""Which tools are offered, in which order, and why others are not."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from agent_reach.catalog.catalog import Catalog
+from agent_reach.config.settings import EnvironmentGrants, ExposureConfig, SurfaceConfig
+from agent_reach.errors import AgentReachError, ConfigError
+from agent_reach.evals.exposure import ExposedTools, Exposer, missing_permissions
+from agent_reach.records.task import Task
+from agent_reach.records.tool import Needs, Tool
+
+TOOLS = tuple(
+    Tool(name=name, server=server, description=f"{name} does something. " * 4)
+    for server, name in (("a", "look"), ("a", "send"), ("b", "look"), ("b", "list_all"))
+)
+CATALOG = Catalog.from_tools(TOOLS)
+TASK = Task(id="t", kind="must", query="send it")
+
+
+def expose(catalog: Catalog = CATALOG, task: Task = TASK, **fields: Any) -> ExposedTools:
+    more = {name: fields.pop(name) for name in ("grants", "seed", "reach", "placed_by") if name in fields}
+    return Exposer(catalog, ExposureConfig(**fields), **more).expose(task)
+
+
+def test_all_tools_in_catalog_order_with_unique_wire_names() -> None:
+    exposed = expose()
+    assert exposed.exposure.offered == ("a/look", "a/send", "b/look", "b/list_all")
+    assert [item["function"]["name"] for item in exposed.definitions] == [
+        "a__look",
+        "send",
+        "b__look",
+        "list_all",
+    ]
+    assert exposed.exposure.hidden == {}
+    assert exposed.exposure.tokens
+    assert exposed.exposure.placed_by == "provider"
+
+
+def test_names_and_globs() -> None:
+    exposed = expose(mode="names", tools=("b/*", "send"))
+    assert exposed.exposure.offered == ("a/send", "b/look", "b/list_all")
+    assert exposed.exposure.hidden == {"a/look": "not_listed"}
+
+
+def test_a_name_that_means_nothing_or_two_is_refused() -> None:
+    with pytest.raises(ConfigError, match="'sned' means no tool") as caught:
+        expose(mode="names", tools=("sned",))
+    assert "send" in caught.value.next_step
+    with pytest.raises(AgentReachError, match="several servers"):
+        expose(mode="names", tools=("look",))
+
+
+def test_orders() -> None:
+    assert expose(order="name").exposure.offered == ("b/list_all", "a/look", "b/look", "a/send")
+    listed = expose(order="listed", order_names=("b/list_all",)).exposure.offered
+    assert listed == ("b/list_all", "a/look", "a/send", "b/look")
+    shuffled = {seed: expose(order="shuffled", seed=seed).exposure.offered for seed in range(8)}
+    assert shuffled[3] == expose(order="shuffled", seed=3).exposure.offered
+    assert len(set(shuffled.values())) > 1
+    assert all(sorted(order) == sorted(tool.key for tool in TOOLS) for order in shuffled.values())
+
+
+def test_surface_limits_are_recorded() -> None:
+    exposed = expose(surface=SurfaceConfig(max_description=20, max_tools=2), pinned=("list_all",))
+    assert exposed.exposure.offered == ("a/look", "b/list_all")
+    assert exposed.exposure.hidden == {"a/send": "limit", "b/look": "limit"}
+    assert set(exposed.exposure.cut_descriptions) == {"a/look", "b/list_all"}
+    assert all(len(item["function"]["description"]) <= 20 for item in exposed.definitions)
+    assert expose(surface=SurfaceConfig(max_description=500)).exposure.cut_descriptions == {}
+
+
+def test_a_task_may_bring_its_own_subset() -> None:
+    exposed = expose(task=Task(id="u", kind="must", query="q", tools=("send",)))
+    assert exposed.exposure.offered == ("a/send",)
+    assert set(exposed.exposure.hidden.values()) == {"not_listed"}
+
+
+def test_missing_permissions_hide_a_tool_and_say_why() -> None:
+    tools = (
+        Tool(name="open"),
+        Tool(
+            name="closed",
+            needs=Needs(scopes=("orders:write",), env=("KEY",), services=("db",), files=("/x",)),
+        ),
+    )
+    grants = EnvironmentGrants(scopes=("orders:*",), env=("KEY",), services=(), files=())
+    exposed = expose(Catalog.from_tools(tools), grants=grants)
+    assert exposed.exposure.offered == ("open",)
+    assert exposed.exposure.hidden == {"closed": "permission"}
+    assert exposed.permissions_missing == {"closed": ("service db", "file /x")}
+    assert missing_permissions(tools, None) == {}
+
+
+def test_the_reach_layer_decides_and_its_candidates_are_kept() -> None:
+    class Finder:
+        def find(self, query: str, k: int) -> list[Any]:
+            assert query == "send it"
+            assert k == 2
+            return [
+                SimpleNamespace(tool=TOOLS[1], score=0.9, why="name"),
+                SimpleNamespace(tool="b/look", score=0.1),
+            ]
+
+    exposed = expose(mode="reach", settings={"k": 2}, pinned=("list_all",), reach=Finder())
+    assert exposed.exposure.offered == ("a/send", "b/look", "b/list_all")
+    assert exposed.exposure.hidden == {"a/look": "not_recalled"}
+    assert [(item.tool, item.score, item.why) for item in exposed.candidates] == [
+        ("a/send", 0.9, "name"),
+        ("b/look", 0.1, ""),
+    ]
