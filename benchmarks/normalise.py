@@ -333,7 +333,7 @@ def run_set(
         count = sets[name]
         count["golds"] += 1
         if tool is None or not is_legal(tool, gold):
-            count["left out"] += 1
+            count["broken"] += 1
             continue
         talk, now = conversation(query), reference(query)
         through = normalize_call(tool, copy.deepcopy(gold), conversation=talk, now=now)
@@ -347,6 +347,15 @@ def run_set(
             count["undamaged changed"] += 1
             if options.show == "undamaged":
                 print(tool.name, [(c.rule, c.before, c.after) for c in through.changes], through.problems)
+        for lacking in tool.required:
+            if lacking in gold:
+                told = normalize_call(
+                    tool, {k: v for k, v in gold.items() if k != lacking}, conversation=talk, now=now
+                )
+                filled = (told.arguments or {}).get(lacking)
+                count["left out"] += 1
+                count["filled"] += filled is not None
+                count["filled right"] += filled is not None and filled == gold[lacking]
         for kind, damage in (REPAIRABLE | TOGETHER | LOSING).items():
             rng = random.Random(f"{options.seed}/{name}/{index}/{kind}")
             emitted = damage(tool, copy.deepcopy(gold), rng)
@@ -425,10 +434,14 @@ def report(
         total.update(sets[name])
     for name, count in [*((name, sets[name]) for name in SETS), ("all", total)]:
         print(
-            f"{name:14} {count['golds']:6} {count['left out']:12} {count['undamaged']:10} {count['undamaged changed']:8} {count['repairable']:8} "
+            f"{name:14} {count['golds']:6} {count['broken']:12} {count['undamaged']:10} {count['undamaged changed']:8} {count['repairable']:8} "
             f"{share(count['legal'], count['repairable']):>8} {share(count['equal'], count['repairable']):>8} {count['losing']:7} {share(count['refused'], count['losing']):>8}"
         )
-    calls = total["undamaged"] + total["repairable"] + total["losing"]
+    print(
+        f"\nrequired arguments left out with the conversation given: {total['left out']}, filled from it {total['filled']}, "
+        f"of those right {total['filled right']}; the rest is asked for"
+    )
+    calls = total["left out"] + total["undamaged"] + total["repairable"] + total["losing"]
     print(
         f"\n{1e6 * seconds / max(1, calls):.0f} µs CPU per call with loading and damaging (shared machine, one core: read as an order of size)"
     )

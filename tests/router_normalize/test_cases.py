@@ -53,6 +53,9 @@ TAGS = tool({"tags": {"type": "array", "items": TEXT}, "kinds": {"type": "array"
         ({"sizes": 4}, {"sizes": [4]}),
         ({"sizes": ["1", "二"]}, {"sizes": [1, 2]}),
         ({"tags": "one"}, {"tags": ["one"]}),
+        ({"tags": "红、绿、蓝"}, {"tags": ["红", "绿", "蓝"]}),
+        ({"tags": "red,green"}, {"tags": ["red", "green"]}),
+        ({"tags": "New York; Portland"}, {"tags": ["New York", "Portland"]}),
         ({"tags": {"items": ["a", "b"]}}, {"tags": ["a", "b"]}),
     ],
 )
@@ -63,7 +66,14 @@ def test_b02_lists_in_other_clothes(emitted: dict[str, Any], expected: dict[str,
 
 
 @pytest.mark.parametrize(
-    "emitted", [{"tags": "Portland, Oregon"}, {"kinds": "pie"}, {"kinds": '["table"'}, {"sizes": "1 or 2"}]
+    "emitted",
+    [
+        {"tags": "Portland, Oregon"},
+        {"tags": "北京市，朝阳区"},
+        {"kinds": "pie"},
+        {"kinds": '["table"'},
+        {"sizes": "1 or 2"},
+    ],
 )
 def test_b02_what_is_no_certain_list_is_never_passed_through(emitted: dict[str, Any]) -> None:
     assert normalize(TAGS, emitted).problems

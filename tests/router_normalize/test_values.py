@@ -277,3 +277,24 @@ def test_every_rule_can_be_switched_off_and_unknown_ones_are_named() -> None:
         NormalizeOptions(disabled=frozenset({"number_txt"}))
     with pytest.raises(ConfigError, match="time zone"):
         normalize(probe, {}, options=NormalizeOptions(timezone="Mars/Olympus"))
+
+
+@pytest.mark.parametrize(
+    ("schema", "name", "talk"),
+    [
+        ({"type": "string", "pattern": "^[a-zA-Z0-9_-]{10,30}$"}, "formId", "call me at 1234567890"),
+        (described("string", "Disease, e.g. COVID-19"), "disease", "statistics of COVID-19 and then flu"),
+        (described("string", "Colour code, e.g. #FF0000"), "color_code", "the item ABC123 in red"),
+        ({"type": "string", "pattern": "^ORD-\\d+$"}, "order_id", "ORD-1 first, and ORD-2 later"),
+    ],
+)
+def test_what_only_looks_like_evidence_is_not_sent(schema: dict[str, Any], name: str, talk: str) -> None:
+    done = normalize(tool({name: schema}, [name]), {}, conversation=talk)
+    assert codes(done) == ["missing_required"]
+
+
+def test_addresses_end_where_they_end() -> None:
+    probe = tool({"email": TEXT, "website_url": TEXT}, ["email", "website_url"])
+    talk = "把邮箱改为new@domain.com。网址是 https://example.com/repo1."
+    done = normalize(probe, {}, conversation=talk)
+    assert done.arguments == {"email": "new@domain.com", "website_url": "https://example.com/repo1"}

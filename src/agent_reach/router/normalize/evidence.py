@@ -22,11 +22,13 @@ from agent_reach.router.normalize.ranges import find_dates
 from agent_reach.router.normalize.state import NormalizeState, join_pointer
 from agent_reach.text.tokens import split_identifier
 
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_URL = re.compile(r"https?://[^\s\"'<>，。）)]+")
+_EMAIL = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
+_URL = re.compile(r"https?://[^\s\"'<>，。；、）)\u4e00-\u9fff]*[^\s\"'<>，。；、）).,;:!?\u4e00-\u9fff]")
 _NUMBER = re.compile(
     r"(?<![\w.\-/:])(?P<number>[$¥￥€£]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[$¥￥€£]?\d+(?:\.\d+)?)(?P<unit>\s?(?:%|万|千|亿|k\b)?\s?[a-z\u4e00-\u9fff]{0,2})(?![\w\-/:]*\d)"
 )
+
+_ID_WORDS = frozenset({"id", "ids", "code", "number", "no", "sku", "ref", "reference"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,15 @@ def _listed(
                 and set(map(str, listed)) & set(map(str, listed_values(_string_branch(state, part))))
                 for other, part in wanted.items()
             )
-            return _found(name, hits[0][0], "enum_alias", utterance, hits[0][1], not shared)
+            # An earlier word of the user for another value makes this one a proposal only.
+            said = {
+                repr(value)
+                for other in state.conversation.by_user()
+                for value, _ in _word_hits(other.text, words)
+            }
+            return _found(
+                name, hits[0][0], "enum_alias", utterance, hits[0][1], not shared and len(said) == 1
+            )
         if values:
             return None
     return None
@@ -147,10 +157,20 @@ def _dated(
             if text is None and side and not reading.span.is_single_day:
                 text = _edge(state, form, reading.span, side)
             if text is not None and state.fits(schema, text):
-                certain = rivals == 0 and not (side and reading.span.is_single_day)
+                certain = rivals == 0 and not (side and reading.span.is_single_day) and _said_once(state)
                 return _found(name, text, "date", utterance, (reading.start, reading.end), certain)
         return None
     return None
+
+
+def _said_once(state: NormalizeState) -> bool:
+    """Whether the user spoke of one date only, in all messages."""
+    spans = {
+        (reading.span.first, reading.span.last, reading.span.time)
+        for utterance in state.conversation.by_user()
+        for reading in find_dates(utterance.text, state.clock)
+    }
+    return len(spans) == 1
 
 
 def _addressed(
@@ -191,11 +211,7 @@ def _identified(
         for other, part in wanted.items()
     )
     found: dict[str, tuple[Utterance, tuple[int, int]]] = {}
-    last: int | None = None
     for utterance, token, span in conversation_tokens(state.conversation):
-        if last is not None and utterance.index != last and found:
-            break
-        last = utterance.index
         if shape.fullmatch(token) and state.fits(schema, token):
             found.setdefault(token, (utterance, span))
     if len(found) != 1:
@@ -205,27 +221,29 @@ def _identified(
 
 
 def _shape_of(state: NormalizeState, name: str, schema: Mapping[str, Any]) -> re.Pattern[str] | None:
-    """A pattern that only ids have: letters and digits both, or at least five digits."""
+    """A pattern that only such ids have: fixed letters in front, or the groups of a UUID."""
     pattern = schema.get("pattern")
-    if (
-        isinstance(pattern, str)
-        and re.search(r"[A-Za-z]{2,}[-_]|\\d\{[4-9]", pattern)
-        and not listed_values(schema)
-    ):
-        try:
-            return re.compile(pattern.removeprefix("^").removesuffix("$"))
-        except re.error:
-            return None
+    if isinstance(pattern, str) and not listed_values(schema):
+        fixed = re.sub(r"\[[^\]]*\]|\{[^}]*\}|\\.", "", pattern)
+        if re.search(r"[A-Za-z]{2,}[-_]?", fixed) or pattern.count("{4}-") >= 3:
+            try:
+                return re.compile(pattern.removeprefix("^").removesuffix("$"))
+            except re.error:
+                return None
+        return None
     hint = state.hint(join_pointer("", name))
     examples = [hint.example if hint else None, schema.get("example"), *(schema.get("examples") or [])]
-    examples += re.findall(r"\b[A-Z]{2,}[-_]?\d{2,}\b", str(schema.get("description") or ""))
+    if set(split_identifier(name)) & _ID_WORDS or name.endswith(("编号", "单号", "号码")):
+        examples += re.findall(
+            r"(?<![\w#])[A-Z]{2,}[-_]?\d{2,}(?![\w-])", str(schema.get("description") or "")
+        )
     for example in examples:
         if isinstance(example, str) and re.fullmatch(
             r"[A-Za-z]+[-_][A-Za-z0-9\-_]*\d+|[A-Za-z]{2,}\d{2,}", example
         ):
             letters = re.match(r"[A-Za-z]+[-_]?", example)
             if letters is not None:
-                return re.compile(re.escape(letters[0]) + r"[A-Za-z0-9\-_]+")
+                return re.compile(re.escape(letters[0]) + r"[A-Za-z0-9\-_]*\d[A-Za-z0-9\-_]*")
     return None
 
 

@@ -59,7 +59,7 @@ def _from_words(
         return None
     parts = [part for part in _SEPARATOR.split(value.strip()) if part]
     if len(parts) > 1:
-        if all(_certainly_item(state, item, types, part, pointer) for part in parts) and state.on(
+        if all(_certainly_item(state, item, types, part, pointer, value) for part in parts) and state.on(
             "list_text"
         ):
             state.change("list_text", pointer, value, parts)
@@ -79,7 +79,7 @@ def _from_words(
 
 
 def _certainly_item(
-    state: NormalizeState, item: Mapping[str, Any], types: frozenset[str], part: str, pointer: str
+    state: NormalizeState, item: Mapping[str, Any], types: frozenset[str], part: str, pointer: str, whole: str
 ) -> bool:
     listed = listed_values(item)
     if listed:
@@ -89,4 +89,8 @@ def _certainly_item(
         return re.fullmatch(r"[+-]?\d+(?:\.\d+)?", part) is not None
     if "pattern" in item or "format" in item:
         return state.fits(item, part)
-    return False
+    # 、 and semicolons and lines only ever separate items; a comma may belong to one of them (`Portland, Oregon`), unless
+    # no blank stands anywhere.
+    if re.search(r"[、;；\n|]", whole):
+        return re.search(r"[,，]", whole) is None
+    return re.search(r"[\s，]", whole.strip()) is None
