@@ -30,7 +30,6 @@ _TOOL_KEYS = (
     "actor",
     "partitions",
     "suppress",
-    "remove_aliases",
 )
 _NOTE_KEYS = ("summary", "triggers", "param_hints", "conflicts")
 _HINT_KEYS = ("names", "values", "format", "example", "fill")

@@ -155,11 +155,6 @@ def _keys(item: _Features) -> Iterator[tuple[str, str]]:
             yield word, "=" + parameter
 
 
-def _dice(first: frozenset[str], second: frozenset[str]) -> float | None:
-    total = len(first) + len(second)
-    return 2 * len(first & second) / total if total else None
-
-
 def _cosine(first: _Features, second: _Features) -> float | None:
     if not first.text and not second.text:
         return None
@@ -171,19 +166,18 @@ def _cosine(first: _Features, second: _Features) -> float | None:
 
 
 def _compare(first: _Features, second: _Features, threshold: float) -> SimilarPair | None:
+    # called for every candidate: a pair that not even equal descriptions would save is given up in two set operations
+    name_count = len(first.name) + len(second.name)
+    parameter_count = len(first.parameters) + len(second.parameters)
+    names = 2 * len(first.name & second.name) / name_count if name_count else None
+    parameters = 2 * len(first.parameters & second.parameters) / parameter_count if parameter_count else None
+    share = _TEXT if first.text or second.text else 0.0
+    weight = (_NAME if name_count else 0.0) + (_PARAMETERS if parameter_count else 0.0) + share
+    total = _NAME * (names or 0.0) + _PARAMETERS * (parameters or 0.0)
+    if not weight or total + share < threshold * weight - 1e-9:
+        return None
     if second.key < first.key:
         first, second = second, first
-    names = _dice(first.name, second.name)
-    parameters = _dice(first.parameters, second.parameters)
-    has_text = bool(first.text or second.text)
-    weight = (
-        (0 if names is None else _NAME)
-        + (0 if parameters is None else _PARAMETERS)
-        + (_TEXT if has_text else 0)
-    )
-    total = _NAME * (names or 0.0) + _PARAMETERS * (parameters or 0.0)
-    if not weight or total + (_TEXT if has_text else 0) < threshold * weight - 1e-9:
-        return None  # not even equal descriptions would do
     text = _cosine(first, second)
     score = min(1.0, (total + _TEXT * (text or 0.0)) / weight)
     if score < threshold:
