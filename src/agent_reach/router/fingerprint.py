@@ -23,7 +23,7 @@ _DIGITS_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("phone", re.compile(r"(?<!\d)(?:1[3-9]\d{9}|\(?\d{3}\)?[- ]\d{3}[- ]\d{4})(?!\d)")),
     ("id", re.compile(r"[A-Za-z]-?\d[\w-]*|\d[A-Za-z]\w+")),
     ("percent", re.compile(r"\d ?(?:%|percent)")),
-    ("number", re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])")),
+    ("number", re.compile(r"(?<![\w.:-])\d+(?:\.\d+)?(?![\w:-]|\.\w)")),
 )  # fmt: skip
 _FILE = re.compile(
     r"(?:^|[\s'\"“])(?:/|~/|[A-Za-z]:\\)[\w./\\-]+|\b[\w-]+\.(?:pdf|csv|txt|docx?|xlsx?|png|jpe?g|mp[34]|py|json|zip)\b"

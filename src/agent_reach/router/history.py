@@ -69,6 +69,7 @@ class History:
         self.limit = limit
         self.weights = weights or HistoryWeights()
         self._past: list[PastRequest] = list(past)[-limit:]
+        self._added = len(self._past)
         self._tables: _Tables | None = None
 
     def __len__(self) -> int:
@@ -81,6 +82,7 @@ class History:
             self._past.append(
                 PastRequest(query=query, tools=keys, when=time.time() if when is None else when)
             )
+            self._added += 1
             del self._past[: -self.limit]
 
     def add_traces(self, traces: Iterable[Trace]) -> int:
@@ -99,18 +101,22 @@ class History:
             return evidence
         tables = self._current(time.time() if now is None else now)
         slots = tables.slots_in(index)
-        if request.needs and evidence.by_need is not None:
-            gains = [
-                self._gain(tables, slots, _features(request, keys, self.weights.related), row, votes=False)
-                for keys, row in zip(request.needs, evidence.by_need, strict=True)
-            ]
-            import numpy as np
+        if not request.needs or evidence.by_need is None:
+            features = _features(request, request.items, self.weights.related)
+            gain, sure = self._gain(tables, slots, features, evidence.total, votes=True)
+            return replace(evidence, total=evidence.total + gain, support=max(evidence.support, sure))
+        import numpy as np
 
-            extra = np.array(gains, dtype=np.float32)
-            return replace(evidence, by_need=evidence.by_need + extra, total=evidence.total + extra.sum(0))
-        features = _features(request, request.items, self.weights.related)
+        answers = [
+            self._gain(tables, slots, _features(request, keys, self.weights.related), row, votes=False)
+            for keys, row in zip(request.needs, evidence.by_need, strict=True)
+        ]
+        extra = np.array([gain for gain, _ in answers])
         return replace(
-            evidence, total=evidence.total + self._gain(tables, slots, features, evidence.total, votes=True)
+            evidence,
+            by_need=evidence.by_need + extra,
+            total=evidence.total + extra.sum(0),
+            support=max(evidence.support, *(sure for _, sure in answers)),
         )
 
     def _current(self, now: float) -> _Tables:
@@ -118,17 +124,19 @@ class History:
         tables = self._tables
         if (
             tables is None
-            or len(self._past) - tables.size > max(10, tables.size // 50)
-            or (tables.newest is not self._past[-1] and tables.size < 500)
+            or self._added - tables.added > max(10, tables.size // 50)
+            or (self._added > tables.added and tables.size < 500)
             or abs(now - tables.now) > DAY
         ):  # fmt: skip
-            tables = self._tables = _Tables(self._past, now, self.half_life, self.weights.related)
+            tables = self._tables = _Tables(
+                self._past, now, self.half_life, self.weights.related, self._added
+            )
         return tables
 
     def _gain(
         self, tables: _Tables, slots: Any, features: Mapping[str, float], words: Any, *, votes: bool
-    ) -> Any:
-        """What history adds to every slot, in the unit of the word scores `words` (slots)."""
+    ) -> tuple[Any, float]:
+        """What history adds to every slot, in the unit of the word scores `words` (slots), and how sure it is (0..1)."""
         import numpy as np
 
         weights = self.weights
@@ -138,25 +146,24 @@ class History:
         highest = float(profile.max(initial=0.0))
         known = slots >= 0
         if highest <= 0 or not known.any():
-            return gain
+            return gain, 0.0
         count = np.zeros(len(words))
         count[slots[known]] = tables.count[known]
         gain[slots[known]] = weights.profile * profile[known] / math.sqrt(highest)
         if votes and vote is not None:
             gain[slots[known]] += weights.votes * vote[known]
+        trust = weights.trust(count)
+        sure = float((profile[known] * trust[slots[known]]).max())
         likely = _likely(words, best, weights)
         if not len(likely):
             # no tool shares a word with the request: what history knows stands alone, as far as it is sure
-            return gain * weights.trust(count)
-        trust = weights.trust(count)
+            return gain * trust, sure
         shared = float(trust[likely].mean())
         tried = likely[count[likely] > 0]
         gain *= shared ** (1 - weights.own) * trust**weights.own
         if len(tried):
-            typical = float(gain[tried].mean())
-            untried = likely[count[likely] == 0]
-            gain[untried] = typical
-        return gain * max(best, 1e-9)
+            gain[likely[count[likely] == 0]] = float(gain[tried].mean())
+        return gain * best, sure
 
 
 def _likely(words: Any, best: float, weights: HistoryWeights) -> Any:
@@ -187,10 +194,12 @@ def _features(request: Request, keys: Iterable[str], related: float) -> dict[str
 class _Tables:
     """The past as two inverted indexes: term -> tools (profiles) and term -> past requests."""
 
-    def __init__(self, past: list[PastRequest], now: float, half_life: float, related: float) -> None:
+    def __init__(
+        self, past: list[PastRequest], now: float, half_life: float, related: float, added: int
+    ) -> None:
         import numpy as np
 
-        self.size, self.now, self.newest = len(past), now, past[-1]
+        self.size, self.now, self.added = len(past), now, added
         self.keys: list[str] = sorted({key for one in past for key in one.tools})
         row_of = {key: row for row, key in enumerate(self.keys)}
         self.vocabulary: dict[str, int] = {}
@@ -206,8 +215,8 @@ class _Tables:
         size = len(past)
         row, term = np.array(rows, np.int64), np.array(numbers, np.int64)
         documents = np.bincount(term, minlength=len(self.vocabulary))
-        self.rarity = np.log1p((size - documents + 0.5) / (documents + 0.5))
-        self.unseen = math.log1p((size + 0.5) / 0.5)
+        self.rarity = np.log1p(size / np.maximum(documents, 1))
+        self.unseen = math.log1p(2 * size)
         value = np.array(weights, np.float64) * self.rarity[term]
         norm = np.sqrt(np.bincount(row, weights=value**2, minlength=size))
         value = value / np.maximum(norm[row], 1e-9)

@@ -23,7 +23,8 @@ _GROUP = re.compile(r"^(.+?)(?:\.|__|/|:)")
 class RankWeights:
     """`need` is the share of the best single need in a score, `covered` how much of a need a chosen tool takes away,
     `sharpness` how exactly it must fit for that, `sibling` what the best sibling adds, `least` the coverage under which
-    nothing fits (`least_chinese` for Chinese requests, whose character pairs are mostly accidental)."""
+    nothing fits (`least_chinese` for Chinese requests, whose character pairs are mostly accidental); `support` is how sure
+    history or vectors must be to stand without words."""
 
     need: float = 0.5
     covered: float = 0.45
@@ -31,6 +32,7 @@ class RankWeights:
     sibling: float = 0.1
     least: float = 0.04
     least_chinese: float = 0.025
+    support: float = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def rank(
         total = (1 - weights.need) * total + weights.need * evidence.by_need.max(0)
     if bonus is not None:
         total = total + bonus
-    slots = _top(total, CANDIDATES)
+    slots = _top(total, max(CANDIDATES, 2 * k))
     if not len(slots):
         return []
     siblings = _sibling_bonus(slots, evidence.total, groups, weights.sibling)

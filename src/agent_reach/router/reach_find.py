@@ -70,7 +70,7 @@ class Finder:
         differ = self.scripts_differ(request)
         evidence = self.evidence(request, scripts_differ=differ, now=now)
         ranked = rank(evidence, self._groups, self.weights.rank, k)
-        if not differ or self.vectors is None:
+        if not differ and evidence.support < self.weights.rank.support:
             ranked = self._fitting(ranked, request)
         named = [key for key in self.names.named_in(query) if key in self.index.slot_of]
         candidates = self._candidates(request, evidence, ranked, named, k)

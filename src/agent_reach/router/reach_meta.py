@@ -34,7 +34,7 @@ async def call_by_name(
         if name == DESCRIBE:
             return _describe(reach, inner)
         return await call_by_name(reach, inner, given.get("arguments"), conversation=conversation, now=now)
-    tool = exact or _tool(reach, name)
+    tool = _tool(reach, name) if exact is None else _allowed(reach, exact)
     if isinstance(tool, CallOutcome):
         return tool
     call = reach.normalize(tool, arguments, conversation=conversation, now=now)
@@ -74,6 +74,10 @@ def _tool(reach: Reach, name: str) -> Tool | CallOutcome:
         near = list(resolved.candidates) or nearest_names(name, list(reach.catalog.names))
         hint = f"; nearest: {', '.join(near)}" if near else ""
         return failure("not_found", f"the catalog holds no tool named {name!r}{hint}", sent=False)
+    return _allowed(reach, tool)
+
+
+def _allowed(reach: Reach, tool: Tool) -> Tool | CallOutcome:
     reason = reach.hidden.get(tool.key)
     if reason is not None:
         return failure("permission", f"{tool.key} is not allowed here ({reason})", tool=tool, sent=False)

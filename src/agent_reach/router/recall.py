@@ -28,13 +28,13 @@ KEPT_GAINS = 4096
 class RecallWeights:
     """The numbers of the measure; `fields` and `lengths` follow `FIELDS` (weight, and how far length counts)."""
 
-    fields: tuple[float, ...] = (3.0, 2.0, 2.0, 1.5, 0.6, 0.4, 0.3, 0.5)
-    lengths: tuple[float, ...] = (0.3, 0.5, 0.3, 0.5, 0.5, 0.6, 0.5, 0.5)
+    fields: tuple[float, ...] = (2.5, 2.0, 2.0, 1.2, 0.6, 0.4, 0.4, 0.5)
+    lengths: tuple[float, ...] = (0.15, 0.5, 0.3, 0.55, 0.3, 0.8, 0.4, 0.45)
     saturation: float = 1.2
     name_coverage: float = 1.5
     related: float = 0.35
-    repeats: float = 0.5
-    before: float = 0.8
+    repeats: float = 0.35
+    before: float = 0.6
     kind: float = 0.25
 
 
@@ -44,7 +44,8 @@ class Evidence:
 
     `total` (slots) is the sum of what each item of the request gives; `by_need` (needs x slots) the same of each separate
     need, None with fewer than two; `ideal` (items) what an item would give a tool whose only word it is (an unknown word
-    is as rare as can be); `entries` are the gains one by one: item, slot, value.
+    is as rare as can be); `entries` are the gains one by one: item, slot, value; `support` is how sure (0..1) history or
+    vectors are of their best tool, whatever the words say.
     """
 
     keys: tuple[str, ...]
@@ -52,6 +53,7 @@ class Evidence:
     by_need: Any
     ideal: Any
     entries: tuple[Any, Any, Any]
+    support: float = 0.0
 
     def at(self, slots: Any) -> Any:
         """The gains of some slots, item by item (items and kinds x slots); without what history and vectors added."""
@@ -252,7 +254,10 @@ class LexicalIndex:
             rarest = max(rarest, self._unseen if number is None else self.rarity(number))
             if number is not None:
                 found.append(self._posting(number))
-        related = [self._posting(self._vocabulary[group]) for group in groups if group in self._vocabulary]
+        numbers = [self._vocabulary[group] for group in groups if group in self._vocabulary]
+        related = [self._posting(number) for number in numbers]
+        if not terms:
+            rarest = self.weights.related * max(map(self.rarity, numbers), default=0.0)
         if len(found) == 1 and not related:
             return (*found[0], rarest)
         if not found and not related:

@@ -95,15 +95,19 @@ class VectorIndex:
         by_need = evidence.by_need
         texts = [request.text, *(request.need_texts if by_need is not None else ())]
         likeness = table @ self.embedder.embed(texts).T
+        sure = float(max(0.0, likeness.max()))
         whole = self._gain(likeness[:, 0], evidence.total, share)
         if by_need is None or len(request.need_texts) != len(by_need):
-            return replace(evidence, total=evidence.total + whole)
+            return replace(evidence, total=evidence.total + whole, support=max(evidence.support, sure))
         gains = np.array(
             [self._gain(likeness[:, 1 + row], words, share) for row, words in enumerate(by_need)],
             dtype=np.float32,
         )
         return replace(
-            evidence, by_need=by_need + gains, total=evidence.total + 0.5 * gains.sum(0) + 0.5 * whole
+            evidence,
+            by_need=by_need + gains,
+            total=evidence.total + 0.5 * gains.sum(0) + 0.5 * whole,
+            support=max(evidence.support, sure),
         )
 
     def _share(self, evidence: Evidence, scripts_differ: bool) -> float:

@@ -83,6 +83,9 @@ def analyse_request(text: str, weights: RequestWeights | None = None) -> Request
     for part in before:
         keys_before.update(_add(items, part, weights))
     need_keys = [_add(items, part, weights) for part in needs]
+    if not items and len(runs(text)) == 1:
+        # one word alone is what is searched for, whatever kind of word it is
+        items.update((term, Item((term,))) for term in run_terms(runs(text)[0]))
     kept = [tuple(keys) for keys in need_keys if keys]
     need_texts = tuple(part for part, keys in zip(needs, need_keys, strict=True) if keys)
     for keys in kept:

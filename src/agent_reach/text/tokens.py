@@ -20,7 +20,7 @@ _RUN = re.compile(r"[a-z0-9]+|[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|[^\W\d_
 _RAW_RUN = re.compile(
     r"[A-Za-z0-9]+|[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+|[^\W_A-Za-z0-9\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
 )
-_POSSESSIVE = re.compile(r"(?<=[A-Za-z])['’]s\b|(?<=[A-Za-z])['’](?=[a-z]{1,2}\b)")
+_POSSESSIVE = re.compile(r"(?<=[A-Za-z])['’](?:s|t|re|ve|ll|d|m)\b")
 
 
 def split_identifier(name: str) -> list[str]:
