@@ -261,6 +261,31 @@ def migrate_command(store_url: str | None, target: str | None) -> int:
     return EXIT_GOOD
 
 
+@command.command(name="receive")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=4318,
+    show_default=True,
+    help="Port on 127.0.0.1 (0: a free one).",
+)
+@_store_option
+def receive_command(port: int, store_url: str | None) -> int:
+    """Receive OpenTelemetry spans (OTLP/HTTP) on loopback until stopped with Ctrl-C."""
+    import contextlib
+    import threading
+
+    from agent_reach.traces.receiver import TelemetryReceiver
+
+    with _open(store_url) as store, TelemetryReceiver(store, port=port) as receiver:
+        click.echo(f"receiving at {receiver.address}; stop with Ctrl-C", err=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+    click.echo(", ".join(f"{count} {name}" for name, count in receiver.counts.items()))
+    print_findings(receiver.findings[:20], "en")
+    return EXIT_GOOD
+
+
 def _open(store_url: str | None, *, read_only: bool = False) -> TraceStore:
     from agent_reach.cli.sources import find_project_config
     from agent_reach.traces.store.base import TraceStore
