@@ -20,7 +20,7 @@ from agent_reach.graph.vocabulary import (
     STEERING,
     chinese_words,
     entity_and_attribute,
-    AMBIENT,
+    AMBIENT_FAMILIES,
     UNITS,
     families,
     name_words,
@@ -48,6 +48,7 @@ PLAIN_NUMBER = "plain_number"
 Key = tuple[str, ...]
 _WORD = re.compile(r"[a-z]{3,}")
 _PHRASE = re.compile(r"[a-z][a-z0-9_]*")
+_ID_TEXT = re.compile(r"\b(?:id|ids|identifier|uuid|unique)\b", re.I)
 _UNIT_TEXT = re.compile(r"\bin (?:kilograms?|kg|pounds|meters?|centimeters|feet|inches|miles|kilometers|km|celsius|fahrenheit|liters?|gallons?|minutes|hours|square (?:feet|meters)|acres|decibels)\b", re.I)
 _NUMERIC = frozenset({"integer", "number"})
 
@@ -109,7 +110,7 @@ def output_keys(field: Field, head: tuple[str, ...], verbs: frozenset[str]) -> I
             yield ("e", attribute, *owner), strength, ENTITY
             yield from _parts(owner, attribute, strength)
     if not attribute and words:
-        listed = field.is_list or field.is_key
+        listed = field.is_key or field.path.endswith("[]")
         yield ("e", "", *words), 0.9 if not generic else 0.4, ENTITY
         if listed and not generic and field.types <= {"string", "integer"}:
             for attr, strength in (("id", 0.9), ("name", 0.75), ("code", 0.75)):
@@ -132,12 +133,13 @@ def _root_keys(field: Field, head: tuple[str, ...]) -> Iterable[tuple[Key, float
     """Keys of a scalar result, or a list of scalars, named by the tool: `find_user_id_by_email -> str` is a user's id."""
     if not head:
         return
-    sure = 1.0 if field.origin in ("schema", "observed") else 0.9
+    sure = field.sure
     entity, attribute = entity_and_attribute(head)
     if field.ambient:
         yield ("n", *head), 0.95, AMBIENT_VALUE
-        for family in families(head[-1]):
-            yield ("a", family), 0.95, AMBIENT_VALUE
+        for group, words in AMBIENT_FAMILIES.items():
+            if head[-1] in words:
+                yield ("a", group), 0.95, AMBIENT_VALUE
     if len(field.full_head) > 1:
         yield ("p", *field.full_head), 0.9, NAMED_IN_TEXT
     if not all(word in GENERIC for word in head):
@@ -179,6 +181,10 @@ def _weak_keys(field: Field, words: tuple[str, ...]) -> Iterable[tuple[Key, floa
     last = words[-1] if attribute == "" or len(words) == 1 else words[-2]
     for family in families(last):
         yield ("f", family), 0.6, FAMILY
+    if field.alone:
+        if words[-1] not in GENERIC:
+            yield ("wo", words[-1]), 0.45 * field.sure, DESCRIPTION
+        return
     single = field.path == "<root>" or field.is_list or field.is_key or field.depth <= 1
     for word in dict.fromkeys(words):
         if word not in GENERIC:
@@ -239,15 +245,18 @@ def _named_input_keys(
                 yield ("e", "", *owner), 0.6 * strength * sure, ENTITY
     elif not generic:
         yield ("e", "", *stripped), sure, ENTITY
-        yield ("e", "id", *stripped), 0.65 * sure, ENTITY
+        known = "id" if _ID_TEXT.search(field.description) else ""
+        yield ("e", "id", *stripped), (0.8 if known else 0.45) * sure, ENTITY
         yield ("e", "name", *stripped), 0.7 * sure, ENTITY
         for attr in ("id", "name"):
             yield ("h", attr, stripped[-1]), 0.6 * sure, PART_OF_ENTITY
     last = stripped[-1] if attribute == "" or len(stripped) == 1 else stripped[-2]
     for family in families(last):
         yield ("f", family), 0.6 * sure, FAMILY
-        if field.depth == 0:
-            yield ("a", family), 0.75 * sure if len(stripped) == 1 or not generic else 0.6 * sure, AMBIENT_VALUE
+    if field.depth == 0 and attribute == "":
+        for group, meant in AMBIENT_FAMILIES.items():
+            if last in meant:
+                yield ("a", group), 0.75 * sure, AMBIENT_VALUE
     for word in dict.fromkeys(stripped):
         if word not in GENERIC:
             yield ("wi", word), 0.75 * sure, DESCRIPTION

@@ -34,8 +34,14 @@ from agent_reach.records.tool import Tool
 from agent_reach.text.stopwords import is_function_word
 from agent_reach.text.tokens import split_identifier
 
+WRITE_TO_READ = 0.45
+WRITE_TO_WRITE = 0.8
 READ_ECHO = 0.8
 WRITE_ECHO = 0.55
+ALIKE = 0.25
+WEAK_NEAR = (0.5, 0.65)
+STRONG_NEAR = (0.45, 0.55)
+ID_NEAR = 0.4
 Noun = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 _WORD = re.compile(r"[a-z]{3,}")
 
@@ -61,6 +67,8 @@ class Context:
         self.logins = [bool(LOGIN_WORDS & _joined_words(tool.name)) for tool in tools]
         self.only = [_only_thing(found, noun) for found, noun in zip(outputs, nouns, strict=True)]
         self.bags = _bags(tools)
+        # A small catalog is about one subject; in a large one, tools without a rare word in common seldom meet.
+        self.spread = min(1.0, max(0.0, (len(tools) - 10) / 60))
         self.names = [
             set(name_words(tool.name)) - GENERIC | ({f"server:{tool.server}"} if tool.server else set()) for tool in tools
         ]
@@ -89,8 +97,14 @@ class Context:
             score *= 0.9
         if match.rule in (AMBIENT_VALUE, NAMED_IN_TEXT, UNIT):
             return score
-        score *= 0.8 + 0.4 * alike if match.score < 0.6 else 0.9 + 0.15 * alike
-        if self.logins[taker]:
+        near = 1.0 - self.spread * (1.0 - min(1.0, alike / ALIKE))
+        if source.ambient or source.origin == "checked":
+            near = 1.0
+        low, high = WEAK_NEAR if match.score < 0.6 else STRONG_NEAR
+        if entity_and_attribute(target.words)[1] in ("id", "code"):
+            low, high = low + ID_NEAR * high, (1 - ID_NEAR) * high
+        score *= low + high * near
+        if self.logins[taker] and not source.ambient and source.origin != "checked":
             score *= 0.45
         return min(score * self._kinds(match), 1.0)
 
@@ -101,9 +115,9 @@ class Context:
         if not self.reads[giver]:
             new = self.makes[giver] and not self._echoes(match.source)
             if self.reads[taker]:
-                factor *= 0.95 if new else 0.45
+                factor *= 0.95 if new else WRITE_TO_READ
             else:
-                factor *= 0.95 if new else 0.8
+                factor *= 0.95 if new else WRITE_TO_WRITE
         elif not {"search", "find", "lookup"} & self.verbs[giver]:
             factor *= 0.96
         only = self.only[taker]

@@ -19,6 +19,7 @@ from agent_reach.graph.vocabulary import (
     GENERIC,
     LOGIN_WORDS,
     MAKE_VERBS,
+    READ_VERBS,
     VERBS,
     chinese_words,
     name_words,
@@ -65,6 +66,7 @@ class Field:
     names: tuple[str, ...] = ()
     ambient: bool = False
     full_head: tuple[str, ...] = ()
+    sure: float = 1.0
 
 
 class _Walk:
@@ -263,7 +265,7 @@ def output_fields(index: int, tool: Tool, observed: Mapping[str, Any] | None = N
     if not found or all(field.path == "<root>" or field.is_key for field in found):
         found.extend(_from_docstring(index, tool, head))
     if not found and schema is None:
-        found.append(_root(index, head, "tool_name", tool.description))
+        found.append(replace(_root(index, head, "tool_name", tool.description), sure=_names_its_result(verbs)))
     if found and all(field.path == "<root>" for field in found) and len(found) == 1:
         found = [replace(found[0], ambient=_is_ambient(tool, verbs), full_head=_full_head(tool))]
     login = LOGIN_WORDS & set(_all_words(tool.name))
@@ -297,6 +299,15 @@ def _all_words(name: str) -> tuple[str, ...]:
     words = tuple(split_identifier(name))
     joined = tuple(left + right for left, right in zip(words, words[1:], strict=False))
     return words + joined
+
+
+def _names_its_result(verbs: tuple[str, ...]) -> float:
+    """How surely the name of a tool without declared output names its result: a deletion does not give the deleted."""
+    if set(verbs) & {"is", "has", "can", "check", "compare"}:
+        return 0.3
+    if set(verbs) & READ_VERBS or not verbs:
+        return 0.9
+    return 0.6 if set(verbs) & MAKE_VERBS else 0.35
 
 
 def _root(index: int, head: tuple[str, ...], origin: str, text: str) -> Field:

@@ -18,7 +18,8 @@ from agent_reach.records.graph import Binding
 from agent_reach.records.tool import Tool
 
 WEAKEST = 0.08
-RIVALS = 3
+RIVALS = 2
+OUTDONE = 0.5
 SHARED_SERVICE = 1.0
 MAX_BINDINGS = 6
 SUPPORT = 0.08
@@ -57,6 +58,8 @@ def _competed(group: list[Match], context: Context) -> list[tuple[float, Match]]
     Twenty logins all give a session: the one that shares the rarest words with the taker is meant.
     """
     weighed = [(context.weigh(match), match) for match in group]
+    best = max(score for score, _ in weighed)
+    weighed = [(score * (OUTDONE + (1 - OUTDONE) * score / best), match) for score, match in weighed] if best else weighed
     rivals = [match for match in group if match.source.origin in ("login", "tool_name") and match.score >= 0.5]
     if len({match.source.tool for match in rivals}) < RIVALS:
         return weighed

@@ -89,6 +89,12 @@ ACTIONS = frozenset(
     cancel send login validate verify convert calculate compute list generate""".split()
 )
 AMBIENT = frozenset({"current", "system", "user", "my", "device", "today", "now", "local", "default"})
+AMBIENT_FAMILIES = {
+    "date": frozenset({"date", "day", "year", "month", "today", "deadline", "datetime"}),
+    "time": frozenset({"time", "hour", "timestamp", "datetime"}),
+    "location": frozenset({"location", "position", "coordinate", "latitude", "longitude", "place", "region"}),
+    "language": frozenset({"language", "locale"}),
+}
 UNITS = frozenset(
     """kg kilogram g gram lb lbs pound oz ounce km kilometer m meter metre cm centimeter mm mile mi foot feet ft inch
     yard celsius fahrenheit kelvin c f l liter litre ml gallon kwh kw watt hectare acre m2 sqft sqm minute min sec
