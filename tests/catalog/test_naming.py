@@ -89,6 +89,22 @@ def test_finding_tools() -> None:
     assert [tool.key for tool in catalog] == ["a/x", "b/x", "a/y", "b/z"]
 
 
+def test_near_names_in_a_large_catalog() -> None:
+    catalog = Catalog.from_tools(
+        [
+            Tool(server=f"s{index % 7}", name=f"{verb}_{noun}_{index}")
+            for index in range(300)
+            for verb in ("get", "put")
+            for noun in ("order", "user")
+        ]
+    )
+    assert len(catalog.names) > 2000
+    with pytest.raises(UnknownToolError) as unknown:
+        catalog.get("get_ordr_117")
+    assert "get_order_117" in unknown.value.nearest_names
+    assert catalog.nearest("zzz") == []
+
+
 def test_a_subset_keeps_the_wire_names_of_the_whole() -> None:
     whole = Catalog.from_tools([Tool(server="a", name="x"), Tool(server="b", name="x"), Tool(name="y")])
     part = whole.subset(["y", "a/x"])

@@ -7,6 +7,7 @@ with the reason, so that nothing is silently missing. What a source means and ho
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,13 +19,14 @@ from agent_reach.errors import AmbiguousToolError, UnknownToolError
 from agent_reach.records.finding import Finding
 from agent_reach.records.tool import Tool, tool_key
 from agent_reach.text.folding import fold
-from agent_reach.text.tokens import nearest_names
+from agent_reach.text.tokens import nearest_names, split_identifier
 
 if TYPE_CHECKING:
     from agent_reach.catalog.dialect import RepairTypes
     from agent_reach.catalog.overlay import Overlay
 
 DEFAULT_TIMEOUT = 30.0
+_SMALL = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,8 +247,28 @@ class Catalog:
         found = self.resolve(key_or_name)
         if found is None:
             name = str(key_or_name)
-            raise UnknownToolError(name, nearest_names(name, list(self.names)))
+            raise UnknownToolError(name, self.nearest(name))
         return found
+
+    def nearest(self, name: str, limit: int = 5) -> list[str]:
+        """The known names that look most like an unknown one, best first; in a large catalog only names that share a word
+        or its beginning are looked at."""
+        known: Iterable[str] = self.names
+        if len(self.names) > _SMALL:
+            parts = _name_parts(name)
+            found = Counter(
+                other for part in parts for other in self._names_by_part.get(part, ())[: 4 * _SMALL]
+            )
+            known = [other for other, _ in found.most_common(_SMALL)]
+        return nearest_names(name[:200], list(known), limit=limit)
+
+    @cached_property
+    def _names_by_part(self) -> dict[str, list[str]]:
+        table: dict[str, list[str]] = {}
+        for name in self.names:
+            for part in _name_parts(name):
+                table.setdefault(part, []).append(name)
+        return table
 
     def wire_name(self, tool: str | Tool) -> str:
         """The name of the tool as sent to a model: 1-64 of `[A-Za-z0-9_-]`, unique in the catalog."""
@@ -271,6 +293,12 @@ class Catalog:
         """The findings about one tool."""
         key = tool.key if isinstance(tool, Tool) else tool
         return tuple(finding for finding in self.findings if finding.subject == key)
+
+
+def _name_parts(name: str) -> set[str]:
+    """The words of a name, and the first three letters of each."""
+    found = split_identifier(name[:200])
+    return {*found, *(word[:3] + "*" for word in found)}
 
 
 def _qualified(tool: Tool) -> str:

@@ -157,7 +157,7 @@ def _whole_schema(definition: Definition, key: str, value: Any) -> Any:
             for item in named.values():
                 del item["name"]
             definition.findings.append(make_finding("parameters_list", pointer="/" + key))
-            return {"type": "object", "properties": named}
+            return _as_object(named)
     if (
         isinstance(value, Mapping)
         and value
@@ -165,8 +165,22 @@ def _whole_schema(definition: Definition, key: str, value: Any) -> Any:
         and _is_plain_mapping(value)
     ):
         definition.findings.append(make_finding("parameters_list", pointer="/" + key))
-        return {"type": "object", "properties": dict(value)}
+        return _as_object(dict(value))
     return value
+
+
+def _as_object(parameters: dict[str, Any]) -> dict[str, Any]:
+    """An object schema of named parameters; a flag `required` beside each is lifted into the list."""
+    schema: dict[str, Any] = {"type": "object", "properties": parameters}
+    required = []
+    for name, part in parameters.items():
+        if isinstance(part, Mapping) and isinstance(part.get("required"), bool):
+            parameters[name] = {key: value for key, value in part.items() if key != "required"}
+            if part["required"]:
+                required.append(name)
+    if required:
+        schema["required"] = required
+    return schema
 
 
 def _is_plain_mapping(value: Mapping[str, Any]) -> bool:

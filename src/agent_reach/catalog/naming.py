@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from agent_reach.errors import AmbiguousToolError
 from agent_reach.records.tool import Tool
 from agent_reach.text.folding import fold
-from agent_reach.text.tokens import nearest_names, split_identifier
+from agent_reach.text.tokens import split_identifier
 
 if TYPE_CHECKING:
     from agent_reach.catalog.catalog import Catalog
@@ -117,7 +117,7 @@ def resolve_emitted_name(name: str, catalog: Catalog) -> NameResolution:
         found = _qualified(candidate, catalog) or _folded(candidate, catalog)
         if found is not None:
             return found
-    near = nearest_names(bare or name, list(catalog.names), limit=MAX_NEAREST) if bare else []
+    near = catalog.nearest(bare, MAX_NEAREST) if bare else []
     return NameResolution(None, "unknown", tuple(near))
 
 
