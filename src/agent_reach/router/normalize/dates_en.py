@@ -116,10 +116,12 @@ _PATTERNS: dict[str, str] = {
     "now": r"(?:right )?now|the present|present|to date|date(?=$)",
     "shifted": rf"(?P<shift>{_SHIFT}) (?P<unit>weekend|week|month|quarter|year|{_WEEKDAY}|{_MONTH})(?![a-z])(?:,? (?P<day>{_DAY}))?",
     "rolling_one": r"(?:the |over the |in the )?(?P<side>past|trailing|upcoming|coming) (?P<unit>day|week|fortnight|month|quarter|year|hour|decade)(?![a-z])",
+    "weekend": r"(?:the |coming |the coming |upcoming )?weekend(?![a-z])",
+    "end_of": r"(?P<unit>month|quarter|year)[- ]end(?![a-z])",
     "far": r"(?:the )?(?P<unit>week|month|quarter|year|weekend) (?P<side>before last|after next)",
     "ago": rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT}) (?P<side>ago|from now|from today|later|earlier)",
     "in": rf"in (?P<count>{_COUNT}) (?P<unit>{_UNIT})(?:'s? time)?",
-    "rolling": rf"(?:(?:over|in|during|within) )?(?:the |these )?(?P<side>last|past|previous|trailing|most recent|next|coming|following|upcoming) (?P<count>{_COUNT})[ -](?P<unit>{_UNIT})",
+    "rolling": rf"(?:(?:over|in|during|within) )?(?:the |these )?(?P<side>last|past|previous|trailing|rolling|most recent|next|coming|following|upcoming) (?P<count>{_COUNT})[ -](?P<unit>{_UNIT})",
     "quarter": rf"(?:q(?P<q>[1-4])|(?P<ordinal>{_ORDINAL}) quarter)(?:,? ?(?:of |in )?(?P<year>{_YEAR}))?|(?P<year_first>[12]\d{{3}})[ -]?q(?P<q_last>[1-4])",
     "half": rf"(?:h(?P<h>[12])|(?:the )?(?P<ordinal>first|second|1st|2nd) half)(?:,? ?(?:of |in )?(?P<year>{_YEAR}))?|(?P<year_first>[12]\d{{3}})[ -]?h(?P<h_last>[12])",
     "month_day": rf"(?P<month>{_MONTH}) (?:the )?(?P<day>{_DAY})(?:,? (?:of )?(?P<year>{_YEAR}))?",
@@ -230,6 +232,14 @@ def _whole(unit: str, clock: Clock, shift: int) -> DateSpan | None:
     if unit == "quarter":
         return shifted_quarter(today, shift)
     return year_span(today.year + shift)
+
+
+def _weekend(found: re.Match[str], clock: Clock) -> Atom | None:
+    return _atom(found, lambda context: weekend_of_week(context.clock.today, 0), clock, 0)
+
+
+def _end_of(found: re.Match[str], clock: Clock) -> Atom | None:
+    return _atom(found, lambda context: edge(_whole(found["unit"], context.clock, 0), "last"), clock, 1)
 
 
 def _far(found: re.Match[str], clock: Clock) -> Atom | None:
@@ -444,6 +454,8 @@ _HANDLERS: dict[str, Callable[[re.Match[str], Clock], Atom | None]] = {
     "now": _now,
     "shifted": _shifted,
     "rolling_one": _rolling_one,
+    "weekend": _weekend,
+    "end_of": _end_of,
     "far": _far,
     "ago": _ago,
     "in": _ago,

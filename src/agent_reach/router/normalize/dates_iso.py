@@ -79,6 +79,8 @@ def _day(found: re.Match[str], clock: Clock) -> Atom | None:
         if parts[0] > 23 or parts[1] > 59 or parts[2] > 59:
             return None
         at = time(*parts)
+    # 2024.3.1 may as well be a version, so it is a date only when nothing else stands beside it.
+    strength = 0 if found["mark"] == "." else 2
     return _fixed(
         found,
         DateSpan(
@@ -89,6 +91,7 @@ def _day(found: re.Match[str], clock: Clock) -> Atom | None:
             time=at,
             zone=_zone(found["zone"]),
         ),
+        strength,
     )
 
 

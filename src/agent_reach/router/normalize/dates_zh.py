@@ -43,8 +43,8 @@ _YEAR = (
     r"[12]\d{3}年度?|[一二][零〇一二三四五六七八九]{3}年度?)"
 )
 _SHORT_YEAR = r"(?:[0-4]\d年)"
-_MONTH_SHIFT = r"(?:(?:上上|上|本|这|下下|下)一?个?月份?)"
-_QUARTER_SHIFT = r"(?:(?:上上|上|本|这|下下|下)一?个?季度?)"
+_MONTH_SHIFT = r"(?:(?:上上|上|本|这|下下|下)一?个?月份?|当前月份?)"
+_QUARTER_SHIFT = r"(?:(?:上上|上|本|这|下下|下)一?个?季度?|当前季度)"
 _WEEK = r"(?:周|星期|礼拜)"
 _UNITS = {
     "天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "季度": "quarter",
@@ -64,7 +64,7 @@ _YEAR_SHIFTS = {
     "来": 1,
     "后": 2,
 }
-_SHIFTS = {"上上": -2, "上": -1, "本": 0, "这": 0, "下": 1, "下下": 2}
+_SHIFTS = {"当前": 0, "上上": -2, "上": -1, "本": 0, "这": 0, "下": 1, "下下": 2}
 _WEEKDAYS = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6}
 _DAY_WORDS = {
     "大前天": -3, "前天": -2, "前晚": -2, "昨天": -1, "昨日": -1, "昨晚": -1, "昨夜": -1, "昨早": -1, "今天": 0,
@@ -88,13 +88,13 @@ _IN_YEAR = re.compile(
     r"|前(?P<first_quarters>[两二三23])个?季度"
     r"|(?P<half>[上下])半年度?(?P<half_edge>初|末|底)?"
     rf"|第(?P<week>{NUMBER})周"
-    rf"|(?P<holiday>{_HOLIDAY})(?:当天|当日)?"
+    rf"|(?P<holiday>{_HOLIDAY})(?!期间|假|长假|黄金周|小长假)(?:当天|当日)?"
     r")"
 )
 _WHOLE_YEAR = re.compile(
     rf"(?P<year>{_YEAR})(?:年?(?P<edge>初|底|末)|的?(?P<edge_day>第一天|最后一天)|全年|整年|一整年)?"
 )
-_BARE_EDGE = re.compile(r"(?P<unit>年|月|周)(?P<edge>初|底|末)")
+_BARE_EDGE = re.compile(r"(?P<unit>年|月|周|季度|季)(?P<edge>初|底|末)")
 _MONTH = re.compile(
     rf"(?P<shift>{_MONTH_SHIFT})的?(?:(?P<day>{NUMBER})[日号]|(?P<third>[上中下])旬|(?:月)?(?P<edge>初|底|末|第一天|最后一天))?"
 )
@@ -261,13 +261,15 @@ def _bare_edge(found: re.Match[str], clock: Clock) -> Atom | None:
         if found["unit"] == "周":
             return _edged(week_span(today, 0, context.clock.week_start), found["edge"])
         span = year_span(today.year) if found["unit"] == "年" else month_span(today.year, today.month)
+        if found["unit"] in ("季", "季度"):
+            span = shifted_quarter(today, 0)
         return _edged(span, found["edge"])
 
     return Atom(found.start(), found.end(), build, 1)
 
 
 def _month(found: re.Match[str], clock: Clock) -> Atom | None:
-    shift = _SHIFTS[re.match("上上|上|本|这|下下|下", found["shift"])[0]]  # type: ignore[index]
+    shift = _SHIFTS[re.match("当前|上上|上|本|这|下下|下", found["shift"])[0]]  # type: ignore[index]
 
     def build(context: Context) -> DateSpan | None:
         span = shifted_month(context.clock.today, shift)
@@ -281,7 +283,7 @@ def _month(found: re.Match[str], clock: Clock) -> Atom | None:
 
 
 def _quarter(found: re.Match[str], clock: Clock) -> Atom | None:
-    shift = _SHIFTS[re.match("上上|上|本|这|下下|下", found["shift"])[0]]  # type: ignore[index]
+    shift = _SHIFTS[re.match("当前|上上|上|本|这|下下|下", found["shift"])[0]]  # type: ignore[index]
     return Atom(
         found.start(),
         found.end(),

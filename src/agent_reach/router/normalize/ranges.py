@@ -25,8 +25,8 @@ _AFTER = re.compile(
     r"^\s*(?:之间|期间|内|这段时间|当天|这天|整天|全天|整月|全月|为止|间|止|inclusive|\)|。|,|，|\.|!|;)"
 )
 _NOT_A_DATE = re.compile(
-    r"\b(?:before|after|until|till|by|not|except|than|about|around|excluding|besides|no|vs|versus|v)\b"
-    r"|前|后|除|不|非|截|直到|早于|晚于|超过|以上|以下|对比|相比"
+    r"\b(?:before|after|until|till|by|not|except|than|about|around|excluding|besides|no|vs|versus|v|early|late|mid|middle|half|part|version|release|build|ver|ticket|order|sku|id|no)\b"
+    r"|前|后|除|不|非|截|到|至|起|初|末|底|版本|编号|单号|型号|序列|批次|直到|早于|晚于|超过|以上|以下|对比|相比"
 )
 _METRICS = re.compile(
     r"(?:的|'s )?[\u4e00-\u9fff]{0,4}(?:营收|收入|销售额|销量|销售|业绩|数据|报表|报告|订单|库存|利润|费用|成本|情况|记录|明细|统计|流水|账单|总额|趋势)"

@@ -21,7 +21,7 @@ _CHINESE = re.compile(
 _ENGLISH = re.compile(
     r"(?:at |around )?(?:(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?(?::(?P<second>\d{2}))? ?(?P<half>a\.?m\.?|p\.?m\.?)(?![a-z])"
     r"|(?P<clock>\d{1,2}:\d{2}(?::\d{2})?)(?![\d:])|(?P<word>noon|midday|midnight)(?![a-z])"
-    r"|(?P<bare>\d{1,2}) o'?clock(?P<bare_part> in the (?:morning|afternoon|evening))?)"
+    r"|(?P<bare>\d{1,2}) o'?clock(?P<bare_part> in the (?:morning|afternoon|evening))?)|at (?P<vague>\d{1,2})(?![\d:.])"
 )
 _ENGLISH_PART = re.compile(r"(?:in the )?(?:morning|afternoon|evening|night)(?![a-z])")
 
@@ -97,6 +97,8 @@ def _hour_in_part(hour: int, part: str | None) -> int | None:
 
 def _english(found: re.Match[str]) -> TimeOfDay | None:
     exact: time | None
+    if found["vague"]:
+        return TimeOfDay(found.start(), found.end(), None) if int(found["vague"]) <= 12 else None
     if found["word"]:
         exact = time(0) if found["word"] == "midnight" else time(12)
     elif found["clock"]:
