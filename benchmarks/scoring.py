@@ -1,9 +1,13 @@
-"""What scoring a recorded trajectory costs, beside BFCL's checker and the trajectory metrics of three libraries.
+"""What scoring a recorded trajectory costs, beside BFCL's checkers and the trajectory metrics of three libraries.
 
-One thousand trajectories are made from the tasks that ship inside the bfcl-eval package (parallel_multiple: several
-calls, several tools, accepted values per argument): for each of 200 tasks the gold itself, one scalar changed, one call
-dropped, one tool name swapped, and the calls in reverse order. Every program scores the same file in its own
-environment, one after another, in CPU time; language models are never asked.
+Twice one thousand trajectories are made from the tasks that ship inside the bfcl-eval package: for each of 200 tasks the
+gold itself, one scalar changed, one call dropped, one tool name swapped, and the calls in reverse order.
+
+- parallel_multiple: one message with two to four calls, accepted values per argument, any order. BFCL compares syntax.
+- multi_turn_base: conversations of several turns, about six calls in order. BFCL executes them on its own classes and
+  compares states; nobody else executes anything.
+
+Every program scores the same file in its own environment, one after another, in CPU time; no language model is asked.
 
     python benchmarks/scoring.py --peers ../peers [--json FILE]
 
@@ -14,6 +18,7 @@ said to be. Without `bfcl` there are no tasks, and nothing is measured.
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import statistics
 import subprocess
@@ -24,6 +29,8 @@ from pathlib import Path
 from typing import Any
 
 CATEGORY = "parallel_multiple"
+CONVERSATIONS = "multi_turn_base"
+SETS = (CATEGORY, CONVERSATIONS)
 ROUNDS = 5
 
 
@@ -55,6 +62,61 @@ def trajectories(data: Path) -> list[dict[str, Any]]:
                 }
             )
     return found
+
+
+def conversations(data: Path) -> list[dict[str, Any]]:
+    """The same five variants of multi-turn tasks; `turns` counts the calls of each turn."""
+    tasks = read_lines(data / f"BFCL_v4_{CONVERSATIONS}.json")
+    answers = {
+        row["id"]: row["ground_truth"]
+        for row in read_lines(data / "possible_answer" / f"BFCL_v4_{CONVERSATIONS}.json")
+    }
+    documents = {path.stem: read_lines(path) for path in (data / "multi_turn_func_doc").glob("*.json")}
+    found = []
+    for task in tasks:
+        functions = [
+            function for name in task["involved_classes"] for function in documents[FUNCTION_DOCUMENTS[name]]
+        ]
+        names = {function["name"]: list(function["parameters"]["properties"]) for function in functions}
+        truth = answers[task["id"]]
+        right = [parsed_call(text, names) for turn in truth for text in turn]
+        for variant, calls in variants(right).items():
+            found.append(
+                {
+                    "task": task["id"],
+                    "variant": variant,
+                    "functions": functions,
+                    "question": task["question"][0][0]["content"],
+                    "gold": [{name: {key: [value] for key, value in args.items()}} for name, args in right],
+                    "right": right,
+                    "calls": calls,
+                    "turns": [len(turn) for turn in truth],
+                    "truth": truth,
+                    "entry": {key: task[key] for key in ("id", "initial_config", "involved_classes")},
+                }
+            )
+    return found
+
+
+FUNCTION_DOCUMENTS = {
+    "GorillaFileSystem": "gorilla_file_system",
+    "MathAPI": "math_api",
+    "MessageAPI": "message_api",
+    "TicketAPI": "ticket_api",
+    "TradingBot": "trading_bot",
+    "TravelAPI": "travel_booking",
+    "TwitterAPI": "posting_api",
+    "VehicleControlAPI": "vehicle_control",
+}
+
+
+def parsed_call(text: str, names: dict[str, list[str]]) -> tuple[str, dict[str, Any]]:
+    """Name and named arguments of a call written in Python; positions become names."""
+    node = ast.parse(text, mode="eval").body
+    assert isinstance(node, ast.Call)
+    name = ast.unparse(node.func)
+    positional = dict(zip(names.get(name, []), (ast.literal_eval(item) for item in node.args), strict=False))
+    return name, positional | {str(item.arg): ast.literal_eval(item.value) for item in node.keywords}
 
 
 def first_accepted(args: dict[str, list[Any]]) -> dict[str, Any]:
@@ -144,7 +206,9 @@ def run_agent_reach(rows: list[dict[str, Any]]) -> dict[str, Any]:
                     trace_id=f"{name}-{row['variant']}",
                     query=row["question"],
                     exposure=Exposure(offered=offered),
-                    steps=(Step(index=0, calls=calls),),
+                    steps=tuple(Step(index=n, calls=(call,)) for n, call in enumerate(calls))
+                    if "turns" in row
+                    else (Step(index=0, calls=calls),),
                 ),
                 catalogs[name],
             )
@@ -184,7 +248,36 @@ def accepted(values: list[Any]) -> Any:
 # -- peers, each in its own environment ----------------------------------------------------------------------
 
 
+def run_bfcl_multi_turn(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """BFCL's multi-turn checker; every pass has a model name of its own, because its instances live on by that name."""
+    from bfcl_eval.eval_checker.multi_turn_eval.multi_turn_checker import multi_turn_checker
+
+    work = [(decoded(row), row["truth"], row["entry"]) for row in rows]
+    number = iter(range(1 << 30))
+
+    def score_all() -> list[dict[str, Any]]:
+        return [multi_turn_checker(*item, CONVERSATIONS, f"pass{next(number)}") for item in work]
+
+    timings = {"multi_turn_checker (executes)": timed(score_all, len(work))}
+    return {"timings": timings, "passed": [result["valid"] for result in score_all()]}
+
+
+def decoded(row: dict[str, Any]) -> list[list[list[str]]]:
+    """The calls as BFCL wants them: turns of steps of calls in Python; what is missing is missing at the end."""
+    left = [
+        f"{name}({', '.join(f'{key}={value!r}' for key, value in args.items())})"
+        for name, args in row["calls"]
+    ]
+    turns = []
+    for size in row["turns"]:
+        turns.append([[text] for text in left[:size]])
+        left = left[size:]
+    return turns
+
+
 def run_bfcl(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    if "turns" in rows[0]:
+        return run_bfcl_multi_turn(rows)
     from bfcl_eval.constants.enums import Language
     from bfcl_eval.constants.model_config import MODEL_CONFIG_MAPPING
     from bfcl_eval.eval_checker.ast_eval.ast_checker import ast_checker
@@ -208,7 +301,9 @@ def run_bfcl(rows: list[dict[str, Any]]) -> dict[str, Any]:
 def run_agentevals(rows: list[dict[str, Any]]) -> dict[str, Any]:
     from agentevals.trajectory.match import create_trajectory_match_evaluator
 
-    evaluate = create_trajectory_match_evaluator(trajectory_match_mode="unordered")
+    in_turns = "turns" in rows[0]
+    mode = "strict" if in_turns else "unordered"
+    evaluate = create_trajectory_match_evaluator(trajectory_match_mode=mode)
 
     def messages(question: str, calls: list[Any]) -> list[dict[str, Any]]:
         made = [
@@ -228,7 +323,7 @@ def run_agentevals(rows: list[dict[str, Any]]) -> dict[str, Any]:
         return [evaluate(outputs=outputs, reference_outputs=reference) for outputs, reference in work]
 
     return {
-        "timings": {"trajectory match, unordered": timed(score_all, len(work))},
+        "timings": {f"trajectory match, {mode}": timed(score_all, len(work))},
         "passed": [bool(result["score"]) for result in score_all()],
     }
 
@@ -242,7 +337,10 @@ def run_deepeval(rows: list[dict[str, Any]]) -> dict[str, Any]:
     from deepeval.test_case import LLMTestCase, ToolCall, ToolCallParams
 
     metric = ToolCorrectnessMetric(
-        evaluation_params=[ToolCallParams.INPUT_PARAMETERS], async_mode=False, include_reason=False
+        evaluation_params=[ToolCallParams.INPUT_PARAMETERS],
+        async_mode=False,
+        include_reason=False,
+        should_consider_ordering="turns" in rows[0],
     )
     work = [
         LLMTestCase(
@@ -274,7 +372,7 @@ def run_ragas(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
     metric = ToolCallAccuracy()
     if hasattr(metric, "strict_order"):
-        metric.strict_order = False
+        metric.strict_order = "turns" in rows[0]
     work = [
         MultiTurnSample(
             user_input=[
@@ -337,33 +435,39 @@ def main() -> None:
         sys.exit(
             f"no bfcl-eval under {chosen.peers}: python -m venv {chosen.peers}/bfcl and pip install bfcl-eval in it"
         )
-    rows = trajectories(packages[0])
+    written = {}
+    for label, rows in ((CATEGORY, trajectories(packages[0])), (CONVERSATIONS, conversations(packages[0]))):
+        results = measure_all(rows, chosen.peers)
+        show(label, rows, results)
+        written[label] = {
+            name: {"timings": result.get("timings"), "error": result.get("error")}
+            for name, result in results.items()
+        }
+    if chosen.json:
+        chosen.json.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+
+
+def measure_all(rows: list[dict[str, Any]], peers: Path) -> dict[str, Any]:
+    """Every program on the same rows, one after another."""
     results = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows_file = folder / "rows.json"
         rows_file.write_text(json.dumps(rows), encoding="utf-8")
         for runner, (_, environment) in RUNNERS.items():
-            python = sys.executable if not environment else str(chosen.peers / environment / "bin" / "python")
+            python = sys.executable if not environment else str(peers / environment / "bin" / "python")
             if not Path(python).exists():
                 results[runner] = {"error": "not installed"}
                 continue
             results[runner] = measure(runner, python, rows_file, folder)
-    show(rows, results)
-    if chosen.json:
-        kept = {name: {"timings": r.get("timings"), "error": r.get("error")} for name, r in results.items()}
-        chosen.json.write_text(
-            json.dumps({"trajectories": len(rows), "results": kept}, indent=1) + "\n", encoding="utf-8"
-        )
+    return results
 
 
-def show(rows: list[dict[str, Any]], results: dict[str, Any]) -> None:
-    print(
-        f"{len(rows)} trajectories of {CATEGORY}; CPU microseconds per trajectory; median and least of {ROUNDS} passes"
-    )
-    print(
-        "first pass: compiles schemas and golds where a program does. The machine is shared: expect some 20% of noise.\n"
-    )
+def show(label: str, rows: list[dict[str, Any]], results: dict[str, Any]) -> None:
+    calls = sum(len(row["calls"]) for row in rows) / len(rows)
+    print(f"\n{label}: {len(rows)} trajectories, {calls:.1f} calls each; CPU microseconds per trajectory")
+    print(f"first pass (compiles schemas and golds where a program does), median and least of {ROUNDS} more;")
+    print("the machine is shared: expect some 20% of noise.\n")
     print(f"{'program':<12} {'what':<32} {'first':>9} {'median':>9} {'least':>9} {'as bfcl':>8}")
     reference = results.get("bfcl-eval", {}).get("passed")
     for name, result in results.items():
