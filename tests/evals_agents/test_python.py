@@ -208,6 +208,14 @@ def test_the_lexical_agent_calls_the_best_match() -> None:
     assert call.tool == "query_stock"
     assert call.arguments == {"product_id": "PDT-7"}
     assert asyncio.run(go("good morning")).calls == ()
+    assert asyncio.run(go("thank you, that is all, a lot of it is to be done")).calls == ()
+
+
+def test_lexical_paths_fill_parameters_of_places() -> None:
+    properties = {"repo_path": {"type": "string"}, "destination": {"type": "string"}}
+    tool = Tool(name="move", input_schema={"type": "object", "properties": properties})
+    query = "move /data/repo to ./backup/repo, see https://example.org/help"
+    assert fill_arguments(tool, query) == {"repo_path": "/data/repo", "destination": "./backup/repo"}
 
 
 def test_lexical_arguments_follow_names_types_and_enums() -> None:

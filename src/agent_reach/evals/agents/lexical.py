@@ -18,6 +18,7 @@ from agent_reach.evals.agents.base import Agent, AgentInfo, AgentSetup
 from agent_reach.evals.agents.session import AttemptSession
 from agent_reach.records.tool import Tool
 from agent_reach.text.folding import fold
+from agent_reach.text.stopwords import is_function_word
 from agent_reach.text.tokens import split_identifier, words
 
 MINIMUM_SHARE = 0.15
@@ -25,6 +26,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z]{1,10}(?:[-_][A-Za-z0-9]+)+|[A-Za-z]{1,5}\d{2
 _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-])")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_PATH = re.compile(r"(?<![\w:/.])(?:~|\.{1,2})?/[\w./-]*[\w-]|\b[A-Za-z]:\\[\w.\\-]+")
 _QUOTED = re.compile(r"[\"“「『']([^\"”」』']{1,200})[\"”」』']")
 
 
@@ -42,7 +44,7 @@ class LexicalIndex:
 
     def best(self, query: str) -> tuple[Tool, float] | None:
         """The tool that shares most, and the share of the request's known weight it holds; None when nothing is shared."""
-        wanted = set(words(query))
+        wanted = {word for word in words(query) if not is_function_word(word)}
         total = sum(self._rarity.get(word, 1.0) for word in wanted) or 1.0
         best: tuple[float, int] | None = None
         for index, counted in enumerate(self._words):
@@ -58,7 +60,8 @@ class LexicalIndex:
 
 def _tool_words(tool: Tool) -> list[str]:
     name = split_identifier(tool.name)
-    return [*name, *name, *words(tool.title), *words(tool.description)]
+    text = [word for word in words(f"{tool.title} {tool.description}") if not is_function_word(word)]
+    return [*name, *name, *text]
 
 
 def fill_arguments(tool: Tool, query: str) -> dict[str, Any]:
@@ -96,6 +99,19 @@ def _value(name: str, schema: Mapping[str, Any], query: str, used: set[str], *, 
         return _first(_EMAIL, query, used)
     if parts and parts[-1] in ("id", "code", "no", "number", "sku"):
         return _best_identifier(parts, query, used)
+    if parts and parts[-1] in (
+        "path",
+        "paths",
+        "file",
+        "dir",
+        "directory",
+        "folder",
+        "source",
+        "destination",
+    ):
+        found = _first(_PATH, query, used)
+        if found is not None:
+            return found
     quoted = _first(_QUOTED, query, used)
     if quoted is not None:
         return quoted
