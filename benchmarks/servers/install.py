@@ -135,7 +135,14 @@ def install_python(server: PublishedServer, place: Path) -> Path:
     command = place / "bin" / server.command
     if not command.exists():
         subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
-        pip = [str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        pip = [
+            str(place / "bin" / "python"),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+        ]
         subprocess.run([*pip, *server.packages], check=True)
     return command
 
@@ -161,7 +168,11 @@ def install(server: PublishedServer, folder: Path) -> dict[str, object]:
         raise FileNotFoundError(f"{server.packages[0]} brought no command {server.command!r}")
     scratch = folder / "scratch" / server.name
     scratch.mkdir(parents=True, exist_ok=True)
-    entry: dict[str, object] = {"command": str(command), "args": server.arguments(scratch), "cwd": str(scratch)}
+    entry: dict[str, object] = {
+        "command": str(command),
+        "args": server.arguments(scratch),
+        "cwd": str(scratch),
+    }
     if server.env:
         entry["env"] = {name: value.replace("{scratch}", str(scratch)) for name, value in server.env.items()}
     return entry
@@ -178,7 +189,10 @@ def main() -> int:
         parser.error("name a folder, or set AGENT_REACH_SERVERS")
     folder = Path(options.folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    target = folder / "servers.json"
     entries: dict[str, object] = {}
+    if target.exists():  # what an earlier run installed stays usable
+        entries = json.loads(target.read_text(encoding="utf-8"))["mcpServers"]
     rows: list[dict[str, object]] = []
     for server in SERVERS:
         if options.only is not None and server.name not in options.only:
@@ -188,11 +202,11 @@ def main() -> int:
             entries[server.name] = install(server, folder)
             state = "ready"
         except (OSError, subprocess.CalledProcessError) as error:
+            entries.pop(server.name, None)
             state = f"left out: {error}"
         seconds = round(time.monotonic() - started, 1)
         rows.append({"server": server.name, "seconds": seconds, "state": state})
         print(f"{server.name:22} {seconds:7.1f} s  {state}", flush=True)
-    target = folder / "servers.json"
     target.write_text(json.dumps({"mcpServers": entries}, indent=2) + "\n", encoding="utf-8")
     print(f"{len(entries)} servers in {target}")
     if options.json is not None:
