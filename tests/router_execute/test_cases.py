@@ -182,6 +182,23 @@ def test_d16_results_that_change_and_other_requests_pass() -> None:
     run(go())
 
 
+def test_d16_a_long_pause_starts_the_count_anew() -> None:
+    poll = tool("poll", effects=("read",), job=TEXT)
+
+    async def go() -> None:
+        runner, backend, clock = executor(sequence(OK), [poll], policy=ExecutionPolicy(loop_window=60))
+        request = runner.request()
+        for _ in range(9):
+            await runner.execute(call(poll, job="7"), request=request)
+            clock.now += 61
+        assert len(backend.calls) == 9
+        for _ in range(9):
+            await runner.execute(call(poll, job="7"), request=request)
+        assert len(backend.calls) == 12
+
+    run(go())
+
+
 def test_d20_bad_arguments_are_refused_here_with_every_problem() -> None:
     find = tool("find", required=("q", "ctx"), q=TEXT, ctx=TEXT, limit={"type": "integer"})
 

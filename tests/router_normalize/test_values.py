@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -298,3 +299,9 @@ def test_addresses_end_where_they_end() -> None:
     talk = "把邮箱改为new@domain.com。网址是 https://example.com/repo1."
     done = normalize(probe, {}, conversation=talk)
     assert done.arguments == {"email": "new@domain.com", "website_url": "https://example.com/repo1"}
+
+
+def test_the_page_lists_every_rule_as_the_table_has_it() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "normalising.md").read_text(encoding="utf-8")
+    for rule in RULES.values():
+        assert f"| `{rule.name}` | {rule.what.en} | {'on' if rule.on else 'off'} |" in page

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import random as _random
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -39,7 +40,8 @@ Sleep = Callable[[float], Awaitable[None]]
 
 @dataclass(slots=True)
 class RequestState:
-    """What one request of a user remembers between its calls: rounds, failures in a row, words and now for a switch."""
+    """What one request of a user remembers between its calls: rounds, failures in a row, words and now for a switch, and
+    the records of its latest thousand calls."""
 
     guard: LoopGuard
     query: str = ""
@@ -47,7 +49,7 @@ class RequestState:
     now: Any = None
     options: NormalizeOptions | None = None
     failures: dict[str, int] = field(default_factory=dict)
-    records: list[ExecutionRecord] = field(default_factory=list)
+    records: deque[ExecutionRecord] = field(default_factory=lambda: deque(maxlen=1000))
 
 
 @dataclass(slots=True)
@@ -98,7 +100,8 @@ class Executor:
         options: NormalizeOptions | None = None,
     ) -> RequestState:
         """The memory of one request; give it to every call of that request."""
-        return RequestState(LoopGuard(self.policy.loop_limit), query, conversation, now, options)
+        guard = LoopGuard(self.policy.loop_limit, window=self.policy.loop_window, clock=self.clock)
+        return RequestState(guard, query, conversation, now, options)
 
     async def execute(
         self,

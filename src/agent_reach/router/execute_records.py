@@ -38,6 +38,7 @@ class ExecutionPolicy:
     circuit_failures: int = 5
     circuit_reset: float = 30.0
     loop_limit: int = 3
+    loop_window: float = 600.0
     max_result_bytes: int | None = 25_000
     switch_after: int = 2
     max_switches: int = 1
