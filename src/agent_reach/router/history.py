@@ -153,7 +153,8 @@ class History:
         if votes and vote is not None:
             gain[slots[known]] += weights.votes * vote[known]
         trust = weights.trust(count)
-        sure = float((profile[known] * trust[slots[known]]).max())
+        # a likeness of a third to one's own past requests is as much as ordinary rewording leaves
+        sure = min(1.0, 3 * float((profile[known] * trust[slots[known]]).max()))
         likely = _likely(words, best, weights)
         if not len(likely):
             # no tool shares a word with the request: what history knows stands alone, as far as it is sure

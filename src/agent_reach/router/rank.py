@@ -30,8 +30,8 @@ class RankWeights:
     covered: float = 0.45
     sharpness: float = 2.0
     sibling: float = 0.1
-    least: float = 0.04
-    least_chinese: float = 0.025
+    least: float = 0.03
+    least_chinese: float = 0.02
     support: float = 0.3
 
 
