@@ -47,7 +47,13 @@ def load_sets(data: Path) -> dict[str, tuple[Catalog, set[Pair]]]:
     tau2 = _lines(data / "tau2/tools.jsonl")
     sets: dict[str, tuple[Catalog, set[Pair]]] = {}
     for domain, files in (
-        ("airline", ("tau2/gold_replay_airline_valueflow_edges.jsonl", "taubench_gpt4o_airline/valueflow_edges.jsonl")),
+        (
+            "airline",
+            (
+                "tau2/gold_replay_airline_valueflow_edges.jsonl",
+                "taubench_gpt4o_airline/valueflow_edges.jsonl",
+            ),
+        ),
         ("retail", ("tau2/gold_replay_retail_valueflow_edges.jsonl",)),
     ):
         tools = [_tool(row, "returns_schema") for row in tau2 if row["domain"] == domain]
@@ -65,13 +71,23 @@ def load_sets(data: Path) -> dict[str, tuple[Catalog, set[Pair]]]:
 
 
 def _tool_link(folder: Path) -> tuple[Catalog, set[Pair]]:
-    kinds = {"int": "integer", "float": "number", "str": "string", "bool": "boolean", "dict": "object", "list": "array"}
+    kinds = {
+        "int": "integer",
+        "float": "number",
+        "str": "string",
+        "bool": "boolean",
+        "dict": "object",
+        "list": "array",
+    }
     tools = []
     for row in _lines(folder / "tools.jsonl"):
         properties = {}
         for item in row["parameters"]:
             kind = str(item.get("type") or "string").split("[")[0].lower()
-            properties[item["name"]] = {"type": kinds.get(kind, kind), "description": item.get("description") or ""}
+            properties[item["name"]] = {
+                "type": kinds.get(kind, kind),
+                "description": item.get("description") or "",
+            }
             if item.get("enum"):
                 properties[item["name"]]["enum"] = item["enum"]
         required = [item["name"] for item in row["parameters"] if item.get("required")]
@@ -88,7 +104,10 @@ def _tool_link(folder: Path) -> tuple[Catalog, set[Pair]]:
 
 def _tmdb(folder: Path) -> tuple[Catalog, set[Pair]]:
     catalog = Catalog.load(folder / "tmdb_oas.json")
-    by_path = {tool.original["_meta"]["agent-reach/http"]["path"] if False else _path_of(tool): tool.key for tool in catalog}
+    by_path = {
+        tool.original["_meta"]["agent-reach/http"]["path"] if False else _path_of(tool): tool.key
+        for tool in catalog
+    }
     names = {row["id"]: by_path.get(row["endpoint"]) for row in _lines(folder / "tools.jsonl")}
     gold = {(row["source"], row["target"]) for row in _lines(folder / "gold_links.jsonl")}
     catalog = catalog.subset([key for key in names.values() if key])
@@ -135,6 +154,40 @@ def measure(catalog: Catalog, gold: set[Pair]) -> dict[str, Any]:
         "recall_of_candidates": len(every & gold) / max(1, len(gold)), "precision_at_n": precision_at(ranked, gold),
         "missed": sorted(gold - trusted), "false": [(s, p) for s, p in sorted(ranked, key=lambda x: -x[0]) if p in trusted - gold],
     }  # fmt: skip
+
+
+def naive_edges(catalog: Catalog) -> set[Pair]:
+    """What a first pass finds: an output field and an input of one name, or `id` of a tool named after the input's thing."""
+    found = set()
+    given = {tool.key: _leaves(tool.output_schema or {}, tool.output_schema or {}, set()) for tool in catalog}
+    for target in catalog:
+        for name in target.parameters:
+            thing = name.removesuffix("_id")
+            for source in catalog:
+                named = thing != name and "id" in given[source.key] and re.search(rf"\b{thing}\b", re.sub(r"[_-]", " ", source.name))
+                if source.key != target.key and (name in given[source.key] or named):
+                    found.add((source.key, target.key))
+    return found
+
+
+def _leaves(schema: Any, root: Any, seen: set[str]) -> set[str]:
+    names: set[str] = set()
+    if isinstance(schema, dict):
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and reference not in seen:
+            node: Any = root
+            for part in reference.removeprefix("#/").split("/"):
+                node = node.get(part, {}) if isinstance(node, dict) else {}
+            names |= _leaves(node, root, seen | {reference})
+        for key, value in schema.items():
+            if key == "properties" and isinstance(value, dict):
+                names |= set(value)
+                for inner in value.values():
+                    names |= _leaves(inner, root, seen)
+            elif key in ("items", "anyOf", "allOf", "oneOf", "additionalProperties"):
+                for inner in value if isinstance(value, list) else [value]:
+                    names |= _leaves(inner, root, seen)
+    return names
 
 
 def main() -> None:

@@ -27,6 +27,8 @@ from agent_reach.graph.vocabulary import (
 )
 from agent_reach.text.stopwords import is_function_word
 
+# Whom to write to and where something is are one kind of value under many names; other families are looser.
+FAMILY_STRENGTH = {"address": 0.75, "place": 0.7}
 MAX_WEAK_PAIRS = 40_000
 MAX_STRONG_PAIRS = 4_000_000
 
@@ -156,7 +158,7 @@ def _root_keys(field: Field, head: tuple[str, ...]) -> Iterable[tuple[Key, float
         if field.types <= {"string", "integer"}:
             for attr, strength in (("id", 0.6), ("name", 0.8), ("code", 0.7)):
                 yield ("e", attr, *head), strength * sure, RESULT_NAME
-                yield from _parts(head, attr, strength * sure * 0.9)
+                yield from _parts(head, attr, strength * sure * (0.7 if field.alone else 0.9))
     yield from _weak_keys(field, head)
 
 
@@ -165,12 +167,12 @@ def _parts(owner: tuple[str, ...], attribute: str, strength: float) -> Iterable[
         for place, word in enumerate(owner):
             if word not in GENERIC:
                 last = place == len(owner) - 1
-                yield ("h", attribute, word), strength * (0.75 if last else 0.6), PART_OF_ENTITY
+                yield ("h", attribute, word), strength * (0.85 if last else 0.6), PART_OF_ENTITY
     else:
-        yield ("h", attribute, owner[0]), strength * 0.8, PART_OF_ENTITY
+        yield ("h", attribute, owner[0]), strength * 0.85, PART_OF_ENTITY
     if attribute == "id":
         for family in families(owner[-1]):
-            yield ("t", family), strength * 0.7, FAMILY
+            yield ("t", family), strength * 0.8, FAMILY
 
 
 def _weak_keys(field: Field, words: tuple[str, ...]) -> Iterable[tuple[Key, float, str]]:
@@ -180,7 +182,7 @@ def _weak_keys(field: Field, words: tuple[str, ...]) -> Iterable[tuple[Key, floa
     _, attribute = entity_and_attribute(words)
     last = words[-1] if attribute == "" or len(words) == 1 else words[-2]
     for family in families(last):
-        yield ("f", family), 0.6, FAMILY
+        yield ("f", family), FAMILY_STRENGTH.get(family, 0.6), FAMILY
     if field.alone:
         if words[-1] not in GENERIC:
             yield ("wo", words[-1]), 0.45 * field.sure, DESCRIPTION
@@ -252,7 +254,7 @@ def _named_input_keys(
             yield ("h", attr, stripped[-1]), 0.6 * sure, PART_OF_ENTITY
     last = stripped[-1] if attribute == "" or len(stripped) == 1 else stripped[-2]
     for family in families(last):
-        yield ("f", family), 0.6 * sure, FAMILY
+        yield ("f", family), FAMILY_STRENGTH.get(family, 0.6) * sure, FAMILY
     if field.depth == 0 and attribute == "":
         for group, meant in AMBIENT_FAMILIES.items():
             if last in meant:

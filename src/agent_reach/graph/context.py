@@ -35,9 +35,11 @@ from agent_reach.text.stopwords import is_function_word
 from agent_reach.text.tokens import split_identifier
 
 WRITE_TO_READ = 0.45
-WRITE_TO_WRITE = 0.8
+WRITE_TO_WRITE = 0.7
 READ_ECHO = 0.8
 WRITE_ECHO = 0.55
+SAME_SEARCH = 0.5
+SAME_NAME_AGAIN = 0.5
 ALIKE = 0.25
 WEAK_NEAR = (0.5, 0.65)
 STRONG_NEAR = (0.45, 0.55)
@@ -120,10 +122,24 @@ class Context:
                 factor *= 0.95 if new else WRITE_TO_WRITE
         elif not {"search", "find", "lookup"} & self.verbs[giver]:
             factor *= 0.96
+        factor *= self._pointless(match)
         only = self.only[taker]
         if only is not None and self.reads[taker] and (only in self.own_things[giver]):
             factor *= 0.35
         return factor
+
+    def _pointless(self, match: Match) -> float:
+        """Looking for what was just found, or making a new thing under the name of a known one, is seldom done."""
+        giver, taker = match.source.tool, match.target.tool
+        same = bool(self.nouns[giver][1]) and self.nouns[giver][1] == self.nouns[taker][1]
+        attribute = entity_and_attribute(match.target.words)[1]
+        if not same or attribute == "id":
+            return 1.0
+        if {"search", "find", "filter"} & self.verbs[taker]:
+            return SAME_SEARCH
+        if self.makes[taker] and (attribute == "name" or match.target.words[-1] in ("content", "body", "description")):
+            return SAME_NAME_AGAIN
+        return 1.0
 
     def _value(self, match: Match) -> float:
         """How far the value is one that only another tool knows, and not the user, the clock or the model."""

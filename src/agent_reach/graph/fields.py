@@ -22,10 +22,12 @@ from agent_reach.graph.vocabulary import (
     READ_VERBS,
     VERBS,
     chinese_words,
+    is_plural,
     name_words,
     tool_noun,
 )
 from agent_reach.records.tool import Tool
+from agent_reach.text.tokens import split_identifier
 
 MAX_DEPTH = 9
 MAX_FIELDS = 400
@@ -72,11 +74,14 @@ class Field:
 class _Walk:
     """One walk over a schema; collects leaves in order."""
 
-    def __init__(self, tool: int, root: Any, origin: str, top: tuple[tuple[str, ...], ...]) -> None:
+    def __init__(
+        self, tool: int, root: Any, origin: str, top: tuple[tuple[str, ...], ...], many: bool = True
+    ) -> None:
         self.tool = tool
         self.root = root
         self.origin = origin
         self.top = top
+        self.many = many
         self.found: list[Field] = []
 
     def walk(
@@ -127,6 +132,8 @@ class _Walk:
             self._object(resolved, properties, path, name, owners, depth, is_list, seen, title, required)
             return
         items = resolved.get("items")
+        if not isinstance(items, Mapping) and isinstance(resolved.get("prefixItems"), (list, tuple)):
+            items = {"anyOf": list(resolved["prefixItems"])}
         if "array" in kinds and isinstance(items, Mapping):
             inner = f"{path}[]"
             if self._is_structured(items):
@@ -142,14 +149,14 @@ class _Walk:
             self._leaf(resolved, path, name, owners, required, is_list, text, depth)
 
     def _is_structured(self, schema: Any) -> bool:
-        if isinstance(schema, Mapping) and not schema.keys() & {"$ref", "properties", "items", "anyOf", "oneOf", "allOf", "additionalProperties"}:
+        if isinstance(schema, Mapping) and not schema.keys() & {"$ref", "properties", "items", "anyOf", "oneOf", "allOf", "additionalProperties", "prefixItems"}:
             return False
         resolved = resolved_schema(schema, self.root)
         if not isinstance(resolved, Mapping):
             return False
         if resolved.get("properties") or isinstance(resolved.get("additionalProperties"), Mapping):
             return True
-        if isinstance(resolved.get("items"), Mapping):
+        if isinstance(resolved.get("items"), Mapping) or resolved.get("prefixItems"):
             return True
         return any(self._is_structured(part) for key in ("anyOf", "oneOf", "allOf") for part in resolved.get(key) or ())
 
@@ -188,11 +195,15 @@ class _Walk:
         depth: int, seen: tuple[str, ...], text: str,
     ) -> None:  # fmt: skip
         inner = (name, *owners) if name and name[0] not in _WRAPPERS else owners
+        if not path and not self.many:
+            return
         key = f"{path}.<key>" if path else "<key>"
         self.found.append(
             Field(self.tool, key, name, inner, frozenset({"string"}), text, is_list=True, is_key=True,
                   origin=self.origin, depth=depth)
         )  # fmt: skip
+        if not self._is_structured(values) and (name or self.top):
+            self._leaf(values, f"{path}.<value>" if path else "<value>", name or self.top[0], owners, False, True, text, depth)
         if self._is_structured(values):
             below = f"{path}.<value>" if path else "<value>"
             self.walk(values, below, name, owners, depth=depth + 1, is_list=True, seen=seen, text=text)
@@ -259,7 +270,7 @@ def output_fields(index: int, tool: Tool, observed: Mapping[str, Any] | None = N
             schema, origin = observed, "observed"
     found: list[Field] = []
     if schema is not None and _says_something(schema):
-        walk = _Walk(index, schema, origin, (head,))
+        walk = _Walk(index, schema, origin, (head,) if head else (), _tells_of_many(tool))
         walk.walk(_unwrapped(schema), "", (), (head,) if head else ())
         found = walk.found
     if not found or all(field.path == "<root>" or field.is_key for field in found):
@@ -280,6 +291,13 @@ def output_fields(index: int, tool: Tool, observed: Mapping[str, Any] | None = N
     return found
 
 
+def _tells_of_many(tool: Tool) -> bool:
+    """A map at the top is keyed by things where the name or an input is plural (`get_hotels_prices`)."""
+    return any(is_plural(word) for word in split_identifier(tool.name)) or any(
+        isinstance(schema, Mapping) and schema.get("type") == "array" for schema in tool.parameters.values()
+    )
+
+
 def _is_ambient(tool: Tool, verbs: tuple[str, ...]) -> bool:
     """A tool that needs nothing and tells of here, now or this user (`get_current_date`)."""
     return not tool.required and bool(AMBIENT & set(_all_words(tool.name))) and not set(verbs) & MAKE_VERBS
@@ -294,8 +312,6 @@ def _full_head(tool: Tool) -> tuple[str, ...]:
 
 
 def _all_words(name: str) -> tuple[str, ...]:
-    from agent_reach.text.tokens import split_identifier
-
     words = tuple(split_identifier(name))
     joined = tuple(left + right for left, right in zip(words, words[1:], strict=False))
     return words + joined

@@ -19,7 +19,7 @@ from agent_reach.records.tool import Tool
 
 WEAKEST = 0.08
 RIVALS = 2
-OUTDONE = 0.5
+OUTDONE = 0.4
 SHARED_SERVICE = 1.0
 MAX_BINDINGS = 6
 SUPPORT = 0.08
