@@ -178,6 +178,78 @@ def test_written_types(word: str, schema: dict[str, Any] | None) -> None:
     assert read_type(word) == schema
 
 
+@pytest.mark.parametrize(
+    ("schema", "good", "bad"),
+    [
+        ({"type": "integer", "minimum": "3", "maximum": "7.5"}, [3, 7], [2, 8]),
+        ({"type": "string", "maxLength": "2", "minLength": -1}, ["ab"], ["abc"]),
+        ({"type": "number", "multipleOf": 0}, [1.5], ["x"]),
+        ({"enum": {"a": "first", "b": "second"}}, ["a"], ["c"]),
+        (
+            {"type": "string", "format": 5, "title": None, "description": ["one", "two"], "examples": "x"},
+            ["a"],
+            [1],
+        ),
+        ({"type": "string", "uniqueItems": "no", "deprecated": "yes"}, ["a"], [1]),
+        ({"anyOf": {"type": "string"}}, ["a"], [1]),
+        ({"type": {"type": "string"}}, ["a"], [1]),
+        ({"type": "object", "dependencies": {"a": "b"}}, [{"a": 1, "b": 1}], [{"a": 1}]),
+        ({"type": "object", "properties": [{"name": "a", "type": "int"}]}, [{"a": 1}], [{"a": "x"}]),
+        (
+            {"type": "object", "additionalProperties": "false", "properties": {"a": {}}},
+            [{"a": 1}],
+            [{"b": 1}],
+        ),
+        ([{"type": "string"}], ["a"], [1]),
+        ("List[int]", [[1]], [["x"]]),
+    ],
+)
+def test_illegal_keywords_are_read_where_their_meaning_is_certain(
+    schema: Any, good: list[Any], bad: list[Any]
+) -> None:
+    definition = {"name": "t", "parameters": {"type": "object", "properties": {"v": schema}}}
+    catalog = Catalog.load([definition])
+    (tool,) = catalog.tools
+    assert catalog.findings
+    assert all(item.severity != "error" for item in catalog.findings)
+    assert all(is_legal(tool, {"v": value}) for value in good)
+    assert not any(is_legal(tool, {"v": value}) for value in bad)
+
+
+def test_harmless_damage_in_an_answer_of_the_protocol_costs_no_tool() -> None:
+    part = {
+        "type": "string",
+        "title": None,
+        "description": 5,
+        "examples": "x",
+        "default": [],
+        "deprecated": "no",
+        "$comment": 1,
+    }
+    answer = {
+        "tools": [
+            {
+                "name": "t",
+                "title": 7,
+                "description": None,
+                "inputSchema": {
+                    "$schema": 5,
+                    "type": "object",
+                    "properties": {"v": part},
+                    "required": None,
+                    "title": {},
+                },
+                "annotations": "x",
+            }
+        ]
+    }
+    catalog = Catalog.load(answer)
+    (tool,) = catalog.tools
+    assert {item.severity for item in catalog.findings} == {"info"}
+    assert is_legal(tool, {"v": "a"})
+    assert not is_legal(tool, {"v": 1})
+
+
 def test_an_unknown_type_accepts_anything_and_is_told() -> None:
     catalog = Catalog.load(
         [{"name": "pay", "parameters": {"type": "object", "properties": {"w": {"type": "Wallet"}}}}]

@@ -13,74 +13,48 @@ from typing import Any, Literal
 
 from agent_reach.catalog.bounded import CUT_KEY, Path, bounded_copy, path_pointer
 from agent_reach.catalog.findings import make_finding
+from agent_reach.catalog.keywords import (
+    COUNTS,
+    on_anchor,
+    on_dependencies,
+    on_dependent_required,
+    on_enum,
+    on_examples,
+    on_flag,
+    on_nullable,
+    on_number,
+    on_pattern,
+    on_reference,
+    on_text,
+)
 from agent_reach.catalog.type_words import JSON_TYPES, read_type
 from agent_reach.records.finding import Finding
 from agent_reach.records.message import Message
 
 RepairTypes = Literal["auto", "always", "never"]
 
-_ONE = frozenset(
-    [
-        "additionalProperties",
-        "items",
-        "contains",
-        "not",
-        "if",
-        "then",
-        "else",
-        "propertyNames",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-        "contentSchema",
-        "additionalItems",
-    ]
+_ONE_WORDS = (
+    "additionalProperties items contains not if then else propertyNames unevaluatedItems unevaluatedProperties"
+    " contentSchema additionalItems"
 )
+_ONE = frozenset(_ONE_WORDS.split())
 _LIST = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _MAP = frozenset({"$defs", "definitions", "patternProperties", "dependentSchemas"})
 _TEXT = frozenset({"title", "description", "$comment", "format", "contentEncoding", "contentMediaType"})
 _FLAGS = frozenset({"deprecated", "readOnly", "writeOnly", "uniqueItems"})
-_COUNTS = frozenset(
-    [
-        "minLength",
-        "maxLength",
-        "minItems",
-        "maxItems",
-        "minProperties",
-        "maxProperties",
-        "minContains",
-        "maxContains",
-    ]
-)
 _BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 _ANNOTATIONS = frozenset(
     ["title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"]
 )
-_SPECIAL = frozenset(
-    [
-        "type",
-        "properties",
-        "required",
-        "enum",
-        "examples",
-        "dependencies",
-        "nullable",
-        "$ref",
-        "$dynamicRef",
-        "$recursiveRef",
-        "$anchor",
-        "$dynamicAnchor",
-        "$recursiveAnchor",
-        "$id",
-        "id",
-        "$vocabulary",
-        "pattern",
-        "dependentRequired",
-    ]
+_SPECIAL_WORDS = (
+    "type properties required enum examples dependencies nullable $ref $dynamicRef $recursiveRef $anchor"
+    " $dynamicAnchor $recursiveAnchor $id id $vocabulary pattern dependentRequired"
 )
+_SPECIAL = frozenset(_SPECIAL_WORDS.split())
 KEYWORDS = (
-    _ONE | _LIST | _MAP | _TEXT | _FLAGS | _COUNTS | _BOUNDS | _SPECIAL | {"const", "default", "$schema"}
+    _ONE | _LIST | _MAP | _TEXT | _FLAGS | COUNTS | _BOUNDS | _SPECIAL | {"const", "default", "$schema"}
 )
-_PLAIN = frozenset({"description", "title", "default", "const", "$schema", "examples", CUT_KEY})
+_PLAIN = frozenset({"description", "title", "default", "const", "$schema", CUT_KEY})
 
 SCHEMA_2020_12 = "https://json-schema.org/draft/2020-12/schema"
 _REF_ALONE = ("draft-04", "draft-05", "draft-06", "draft-07", "draft-03")
@@ -223,6 +197,7 @@ class Dialect:
         value = node[key]
         if isinstance(value, dict) and not isinstance(value.get("type"), list) and value:
             self.illegal("schema_illegal", (path, key), detail=f"{key} is no list")
+            self.note("annotation_repaired", (path, key), detail=f"{key} is one schema, not a list of them")
             value = [value]
         if not isinstance(value, list) or not value:
             self.drop(node, key, path, f"{key} is no list of schemas")
@@ -391,139 +366,6 @@ class Dialect:
         for name, item in known.items():
             node.setdefault(name, item)
 
-    def on_enum(self, node: dict[str, Any], key: str, path: Path) -> None:
-        value = node[key]
-        if isinstance(value, list):
-            if not value:
-                self.note("annotation_repaired", (path, key), detail="an empty enum allows nothing; dropped")
-                del node[key]
-            return
-        if isinstance(value, dict) and value:
-            self.illegal("schema_illegal", (path, key), detail="enum is no list")
-            self.note("annotation_repaired", (path, key), detail="enum is a mapping; its keys are read")
-            node[key] = list(value)
-            return
-        if value is None:
-            del node[key]
-            return
-        self.drop(node, key, path, "enum is no list")
-
-    def on_text(self, node: dict[str, Any], key: str, path: Path) -> None:
-        value = node[key]
-        if isinstance(value, str):
-            return
-        if isinstance(value, list) and value and all(isinstance(line, str) for line in value):
-            node[key] = "\n".join(value)
-        elif value is None or key == "format" or isinstance(value, (dict, list)):
-            del node[key]
-        else:
-            node[key] = str(value)
-        if value is not None:
-            self.note("annotation_repaired", (path, key), detail=f"{key} is {type(value).__name__}, not text")
-
-    def on_flag(self, node: dict[str, Any], key: str, path: Path) -> None:
-        if not isinstance(node[key], bool):
-            self.note("annotation_repaired", (path, key), detail=f"{key} is no boolean; dropped")
-            del node[key]
-
-    def on_examples(self, node: dict[str, Any], key: str, path: Path) -> None:
-        value = node[key]
-        if not isinstance(value, list):
-            node[key] = list(value.values()) if isinstance(value, dict) else [value]
-
-    def on_number(self, node: dict[str, Any], key: str, path: Path) -> None:
-        value = node.get(key)
-        if isinstance(value, bool) and key in ("exclusiveMinimum", "exclusiveMaximum"):
-            limit = "minimum" if key == "exclusiveMinimum" else "maximum"
-            bound = node.get(limit)
-            del node[key]
-            if value and isinstance(bound, (int, float)) and not isinstance(bound, bool):
-                node[key] = node.pop(limit)
-            self.converted = True
-            self.note(
-                "draft_dialect", (path, key), detail=f"{key} is a flag", meant=f"{key}: {node.get(key)}"
-            )
-            return
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            if key in _COUNTS and (value < 0 or value != int(value)):
-                self.drop(node, key, path, f"{key} is {value}")
-            elif key == "multipleOf" and value <= 0:
-                self.drop(node, key, path, f"multipleOf is {value}")
-            return
-        if value is None:
-            node.pop(key, None)
-            return
-        number = _number_text(value)
-        if number is not None:
-            self.illegal("schema_illegal", (path, key), detail=f"{key} is text")
-            self.note(
-                "annotation_repaired", (path, key), detail=f"{key} is the text {value!r}; read as a number"
-            )
-            node[key] = number
-            self.on_number(node, key, path)
-            return
-        self.drop(node, key, path, f"{key} is {type(value).__name__}")
-
-    def on_dependencies(self, node: dict[str, Any], key: str, path: Path) -> None:
-        value = node.pop(key)
-        if not isinstance(value, dict):
-            return
-        for name, item in value.items():
-            if isinstance(item, str):
-                item = [item]
-            if isinstance(item, list):
-                node.setdefault("dependentRequired", {})[name] = [
-                    part for part in item if isinstance(part, str)
-                ]
-            else:
-                place = ((path, key), name)
-                node.setdefault("dependentSchemas", {})[name] = self.visit(item, place)
-        self.converted = True
-        self.note(
-            "draft_dialect",
-            (path, key),
-            detail="dependencies",
-            meant="dependentRequired and dependentSchemas",
-        )
-
-    def on_dependent_required(self, node: dict[str, Any], key: str, path: Path) -> None:
-        value = node[key]
-        if not isinstance(value, dict) or not all(isinstance(item, list) for item in value.values()):
-            self.drop(node, key, path, "dependentRequired is no mapping of lists")
-
-    def on_nullable(self, node: dict[str, Any], key: str, path: Path) -> None:
-        value = node.pop(key)
-        if value is not True:
-            return
-        self.note("nullable_keyword", (path, key))
-        kind = node.get("type")
-        if isinstance(kind, str):
-            if kind != "null":
-                node["type"] = [kind if kind in JSON_TYPES else _one_type(kind), "null"]
-        elif isinstance(kind, list) and "null" not in kind:
-            node["type"] = [*kind, "null"]
-        if isinstance(node.get("enum"), list) and None not in node["enum"]:
-            node["enum"] = [*node["enum"], None]
-        for name in ("anyOf", "oneOf"):
-            options = node.get(name)
-            if isinstance(options, list) and {"type": "null"} not in options:
-                node[name] = [*options, {"type": "null"}]
-        if "$ref" in node and "type" not in node:
-            node["anyOf"] = [{"$ref": node.pop("$ref")}, {"type": "null"}]
-            self.references.append((node["anyOf"][0], path))
-        if isinstance(node.get("allOf"), list) and "type" not in node:
-            node["anyOf"] = [{"allOf": node.pop("allOf")}, {"type": "null"}]
-            self.visit(node["anyOf"][0], path)
-
-    def on_reference(self, node: dict[str, Any], key: str, path: Path) -> None:
-        value = node[key]
-        if isinstance(value, str):
-            if key != "$ref":
-                del node[key]
-                node.setdefault("$ref", value)
-            return
-        self.drop(node, key, path, f"{key} is no text")
-
     def _reference(self, node: dict[str, Any], path: Path) -> None:
         if self.reference_alone:
             for name in [name for name in node if name in KEYWORDS]:
@@ -533,25 +375,6 @@ class Dialect:
                     del node[name]
         self.references.append((node, path))
 
-    def on_anchor(self, node: dict[str, Any], key: str, path: Path) -> None:
-        value = node[key]
-        if key == "id" and not (
-            isinstance(value, str) and (value.startswith("#") or "/" in value or path == ())
-        ):
-            return
-        del node[key]
-        if isinstance(value, str) and value:
-            name = "#" + value if key in ("$anchor", "$dynamicAnchor") else value
-            self.anchors.setdefault(name, path)
-
-    def on_pattern(self, node: dict[str, Any], key: str, path: Path) -> None:
-        if isinstance(node[key], str):
-            self.patterns.append((node, key, (path, key)))
-        elif node[key] is None:
-            del node[key]
-        else:
-            self.drop(node, key, path, "pattern is no text")
-
 
 Handler = Callable[[Dialect, dict[str, Any], str, Path], None]
 
@@ -559,22 +382,20 @@ _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(_ONE, Dialect.on_one),
     **dict.fromkeys(_LIST, Dialect.on_list),
     **dict.fromkeys(_MAP, Dialect.on_map),
-    **dict.fromkeys(_TEXT, Dialect.on_text),
-    **dict.fromkeys(_FLAGS, Dialect.on_flag),
-    **dict.fromkeys(_COUNTS | _BOUNDS, Dialect.on_number),
-    **dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), Dialect.on_reference),
-    **dict.fromkeys(
-        ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$id", "id", "$vocabulary"), Dialect.on_anchor
-    ),
+    **dict.fromkeys(_TEXT, on_text),
+    **dict.fromkeys(_FLAGS, on_flag),
+    **dict.fromkeys(COUNTS | _BOUNDS, on_number),
+    **dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), on_reference),
+    **dict.fromkeys(("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$id", "id", "$vocabulary"), on_anchor),
     "type": Dialect.on_type,
     "properties": Dialect.on_properties,
     "required": Dialect.on_required,
-    "enum": Dialect.on_enum,
-    "examples": Dialect.on_examples,
-    "dependencies": Dialect.on_dependencies,
-    "dependentRequired": Dialect.on_dependent_required,
-    "nullable": Dialect.on_nullable,
-    "pattern": Dialect.on_pattern,
+    "enum": on_enum,
+    "examples": on_examples,
+    "dependencies": on_dependencies,
+    "dependentRequired": on_dependent_required,
+    "nullable": on_nullable,
+    "pattern": on_pattern,
 }
 
 
@@ -583,26 +404,6 @@ def _type_word(schema: dict[str, Any]) -> str:
     if isinstance(kind, list):
         return " or ".join(kind)
     return str(kind) if kind else "any of several" if schema else "any"
-
-
-def _one_type(word: str) -> str:
-    known = read_type(word) or {}
-    kind = known.get("type")
-    return kind if isinstance(kind, str) else "string"
-
-
-def _number_text(value: Any) -> int | float | None:
-    if not isinstance(value, str):
-        return None
-    try:
-        return int(value)
-    except ValueError:
-        pass
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    return number if number == number and abs(number) != float("inf") else None
 
 
 __all__ = ["KEYWORDS", "SCHEMA_2020_12", "Dialect", "Illegal", "RepairTypes", "bounded_copy"]
