@@ -357,3 +357,14 @@ def test_a_now_that_is_no_date_is_an_error_for_people() -> None:
 
     with pytest.raises(InputError, match="no ISO date-time"):
         read_now("yesterday")
+
+
+@pytest.mark.parametrize(
+    ("traditional", "simplified"),
+    [("上個月", "上个月"), ("華南區本週", "華南區本周"), ("後天下午3點", "后天下午3点"), ("這個禮拜五", "这个礼拜五"), ("過去兩週", "过去两周"), ("聖誕節", "圣诞节"), ("三月五號", "三月五号")],
+)  # fmt: skip
+def test_traditional_characters_say_the_same(traditional: str, simplified: str) -> None:
+    readings = [read_date(text, CLOCK) for text in (traditional, simplified)]
+    assert readings[0] is not None
+    assert readings[1] is not None
+    assert readings[0].span == readings[1].span

@@ -133,7 +133,7 @@ class Executor:
         problems: tuple[ArgumentProblem, ...] = call.problems or argument_problems(call.tool, call.arguments)
         if not problems and call.arguments is not None:
             return None
-        told = "; ".join(problem.message if problem.message else problem.code for problem in problems)
+        told = "; ".join(_told(problem) for problem in problems)
         outcome = failure(
             "argument", f"not sent, {len(problems)} problem(s): {told}", tool=call.tool, sent=False
         )
@@ -352,6 +352,11 @@ class Executor:
             state.failures[record.tool.key] = state.failures.get(record.tool.key, 0) + 1 if failed else 0
         state.records.append(record)
         return record
+
+
+def _told(problem: ArgumentProblem) -> str:
+    message = problem.message or problem.code
+    return message if not problem.pointer or problem.pointer in message else f"{problem.pointer}: {message}"
 
 
 def _try_of(tool: Tool, outcome: CallOutcome, waited: float, now: float) -> Try:

@@ -6,11 +6,11 @@ No similarity is measured: what is not one of the values in another form stays a
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent_reach.records.tool import ParameterHint
+from agent_reach.text.folding import fold
 
 _LITERALS = re.compile(r"^\^\(?(?:\?:)?(?P<body>[\w \-/\u4e00-\u9fff]+(?:\|[\w \-/\u4e00-\u9fff]+)+)\)?\$$")
 
@@ -84,8 +84,7 @@ def _aliases(
 
 
 def _loose(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text).casefold().strip().strip("\"'`“”‘’。.").strip()
-    return " ".join(folded.split())
+    return " ".join(fold(text).strip("\"'`“”‘’。. ").split())
 
 
 def _plain(text: str) -> str:

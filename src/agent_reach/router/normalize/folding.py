@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+
+from agent_reach.text.traditional import SIMPLIFIED, TRADITIONAL
 
 _SAME = {
     "’": "'",
@@ -30,6 +33,11 @@ class FoldedText:
         return self.offsets[start], (self.offsets[end - 1] + 1 if end > start else self.offsets[end])
 
 
+@cache
+def _simplified() -> dict[int, int]:
+    return str.maketrans(TRADITIONAL, SIMPLIFIED)
+
+
 def is_han(character: str) -> bool:
     """A Chinese character."""
     return "\u3400" <= character <= "\u9fff" or character == "〇"
@@ -37,6 +45,7 @@ def is_han(character: str) -> bool:
 
 def fold_for_dates(original: str) -> FoldedText:
     """Half-width, lower case, single blanks, and no blank beside a Chinese character."""
+    table = _simplified()
     characters: list[str] = []
     offsets: list[int] = []
     for index, character in enumerate(original):
@@ -44,6 +53,7 @@ def fold_for_dates(original: str) -> FoldedText:
             character = _SAME[character]
         elif "\uff01" <= character <= "\uff5e":
             character = chr(ord(character) - 0xFEE0)
+        character = chr(table.get(ord(character), ord(character)))
         lowered = character.lower()
         if len(lowered) == 1:
             character = lowered

@@ -26,7 +26,7 @@ _MAX_TEXTS = 5
 
 def parse_arguments(state: NormalizeState, raw: Any, *, finish_reason: str = "") -> dict[str, Any] | None:
     """The arguments as a mapping; None with a problem in `state` where there is none to be had."""
-    if finish_reason in ("length", "max_tokens", "model_length") and isinstance(raw, (str, type(None))):
+    if finish_reason in ("length", "max_tokens", "model_length", "MAX_TOKENS"):
         state.problem("truncated", "", f"{_ADVICE} (the model stopped at its output limit)", actual=raw)
         return None
     if raw is None or (isinstance(raw, str) and not raw.strip()):
