@@ -51,6 +51,9 @@ Key = tuple[str, ...]
 _WORD = re.compile(r"[a-z]{3,}")
 _PHRASE = re.compile(r"[a-z][a-z0-9_]*")
 _ID_TEXT = re.compile(r"\b(?:id|ids|identifier|uuid|unique)\b", re.I)
+_ATTRIBUTE = r"(?P<attribute>ids?|identifiers?|uuid|codes?|symbols?|numbers?|names?)"
+_THING_FIRST = re.compile(rf"^(?:the |a |an |list of |unique )*(?P<thing>[a-z]+) {_ATTRIBUTE}\b", re.I)
+_THING_LAST = re.compile(rf"^(?:the |a |an |list of |unique )*{_ATTRIBUTE} (?:of|for) (?:the |a |an )?(?P<thing>[a-z]+)", re.I)
 _UNIT_TEXT = re.compile(r"\bin (?:kilograms?|kg|pounds|meters?|centimeters|feet|inches|miles|kilometers|km|celsius|fahrenheit|liters?|gallons?|minutes|hours|square (?:feet|meters)|acres|decibels)\b", re.I)
 _NUMERIC = frozenset({"integer", "number"})
 
@@ -74,6 +77,20 @@ def _description_words(text: str, limit: int = 16) -> tuple[str, ...]:
     first = re.split(r"such as|e\.g|for example|\bin the format\b|\[enum\]|options?\b|\(|\.\s", text.lower(), maxsplit=1)[0]
     words = [part for word in _WORD.findall(first)[:limit] for part in name_words(word)]
     return tuple(dict.fromkeys(word for word in words if word not in GENERIC and not is_function_word(word)))
+
+
+def _described_things(text: str) -> Iterable[tuple[tuple[str, ...], str]]:
+    """The thing and attribute that a description names at its start: `User ID of the receiver` is a user's id."""
+    start = text[:80]
+    for match in (_THING_FIRST.search(start), _THING_LAST.search(start)):
+        if match is None:
+            continue
+        thing, attribute = match.group("thing"), match.group("attribute")
+        owner = tuple(word for word in name_words(thing) if not is_function_word(word))
+        kind = entity_and_attribute(name_words(attribute))[1]
+        if owner and kind and not all(word in GENERIC for word in owner):
+            yield owner, kind
+            return
 
 
 def _phrases(text: str) -> Iterable[tuple[str, ...]]:
@@ -204,6 +221,8 @@ def input_keys(field: Field, head: tuple[str, ...]) -> Iterable[tuple[Key, float
     yield from _named_input_keys(field, field.words, head, 1.0)
     for name in field.names:
         yield from _named_input_keys(field, name_words(name), head, 0.9)
+    for owner, attribute in _described_things(field.description):
+        yield ("e", attribute, *owner), 0.85, DESCRIPTION
     described = _description_words(field.description)
     for word in described:
         if word not in field.words:

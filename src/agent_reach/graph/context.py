@@ -115,7 +115,7 @@ class Context:
         giver, taker = match.source.tool, match.target.tool
         factor = 1.0
         if not self.reads[giver]:
-            new = self.makes[giver] and not self._echoes(match.source)
+            new = (self.makes[giver] or self.logins[giver]) and not self._echoes(match.source)
             if self.reads[taker]:
                 factor *= 0.95 if new else WRITE_TO_READ
             else:
