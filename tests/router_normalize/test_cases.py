@@ -57,6 +57,7 @@ TAGS = tool({"tags": {"type": "array", "items": TEXT}, "kinds": {"type": "array"
         ({"tags": "red,green"}, {"tags": ["red", "green"]}),
         ({"tags": "New York; Portland"}, {"tags": ["New York", "Portland"]}),
         ({"tags": {"items": ["a", "b"]}}, {"tags": ["a", "b"]}),
+        ({"tags": {"item": "a"}}, {"tags": ["a"]}),
     ],
 )
 def test_b02_lists_in_other_clothes(emitted: dict[str, Any], expected: dict[str, Any]) -> None:

@@ -38,19 +38,19 @@ def match_listed(
     if isinstance(value, bool) or value is None or not isinstance(value, (str, int, float)):
         return [], ""
     text = value if isinstance(value, str) else str(value)
-    for fold in (_loose, _plain):
-        key = fold(text)
+    for form in (_loose, _plain):
+        key = form(text)
         hits = [
             item
             for item in listed
-            if item is not None and not isinstance(item, bool) and fold(str(item)) == key
+            if item is not None and not isinstance(item, bool) and form(str(item)) == key
         ]
         if hits and key:
             return hits, "enum_form"
     aliases = _aliases(listed, schema, hint)
-    for fold in (_loose, _plain):
-        key = fold(text)
-        hits = [item for item, names in aliases if key and key in {fold(name) for name in names}]
+    for form in (_loose, _plain):
+        key = form(text)
+        hits = [item for item, names in aliases if key and key in {form(name) for name in names}]
         if hits:
             return hits, "enum_alias"
     return [], ""

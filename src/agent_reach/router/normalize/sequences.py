@@ -38,6 +38,15 @@ def to_list(
         if (key in _WRAPPERS or key == name) and isinstance(inner, list) and state.on("unwrap"):
             state.change("unwrap", pointer, value, inner)
             return inner
+        wrapped = key in _WRAPPERS and not isinstance(inner, list) and state.on("unwrap")
+        if (
+            wrapped
+            and inner is not None
+            and state.fits(schema, [inner])
+            and not state.fits(schema, [dict(value)])
+        ):
+            state.change("unwrap", pointer, value, [inner])
+            return [inner]
     if value is None or not state.on("list_of_one"):
         return None
     item = schema.get("items")
