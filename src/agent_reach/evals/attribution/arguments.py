@@ -63,11 +63,11 @@ def wrong_format(evidence: DecisionEvidence) -> Found | None:
     """The value that was meant, or a value of the kind that was meant, in a notation that the tool does not take."""
 
     def holds(score: ArgumentScore, schema: Mapping[str, Any]) -> bool:
-        if _options(evidence, schema):
+        if _options(evidence, score, schema):
             return False
         pointer = f"/{score.name}"
         problems = evidence.seen.problems if evidence.seen is not None else ()
-        if any(
+        if problems and any(
             problem.code == "wrong_format" and (problem.pointer + "/").startswith(pointer + "/")
             for problem in problems
         ):
@@ -97,7 +97,7 @@ def enum_synonym(evidence: DecisionEvidence) -> Found | None:
     """A word of the people's own where the schema lists its values."""
 
     def holds(score: ArgumentScore, schema: Mapping[str, Any]) -> bool:
-        options = _options(evidence, schema)
+        options = _options(evidence, score, schema)
         return bool(options) and any(
             isinstance(leaf, str) and leaf not in options for _, leaf in leaves(score.actual)
         )
@@ -105,8 +105,17 @@ def enum_synonym(evidence: DecisionEvidence) -> Found | None:
     return _first(evidence, holds, "is not one of the listed values", "不在枚举取值之内")
 
 
-def _options(evidence: DecisionEvidence, schema: Mapping[str, Any]) -> frozenset[str]:
-    """The enum words of a parameter, or of its items."""
+def _options(evidence: DecisionEvidence, score: ArgumentScore, schema: Mapping[str, Any]) -> frozenset[str]:
+    """The enum words of a parameter, or of its items; remembered for the decision."""
+    known = evidence.enum_words.get(score.name)
+    if known is None:
+        known = evidence.enum_words[score.name] = _enum_words(evidence, schema)
+    return known
+
+
+def _enum_words(evidence: DecisionEvidence, schema: Mapping[str, Any]) -> frozenset[str]:
+    if "enum" not in schema and "items" not in schema and "anyOf" not in schema and "oneOf" not in schema:
+        return frozenset()
     tool = evidence.gold.tool
     root = tool.input_schema if tool is not None else {}
     found_words: set[str] = set()
@@ -130,7 +139,7 @@ def state_lost(evidence: DecisionEvidence) -> Found | None:
         earlier = [source for source in sources if source.block.kind in ("tool_result", "state_slot")]
         said = [source for source in sources if source.block.kind not in ("tool_result", "state_slot")]
         is_state = _takes_from_step(score.expected) or (
-            not _options(evidence, schema)  # a word of a short list turns up in results by chance
+            not _options(evidence, score, schema)  # a word of a short list turns up in results by chance
             and any(holders(leaf, earlier) and not holders(leaf, said) for leaf in golds)
         )
         if not is_state:
@@ -198,6 +207,8 @@ def _first(evidence: DecisionEvidence, holds: Holds, en: str, zh: str) -> Found 
     if not evidence.decision.tool_right:
         return None
     wrong = [score for score in evidence.unexplained() if score.verdict in ("wrong", "illegal")]
+    if not wrong:
+        return None
     hits = [score for score in wrong if holds(score, _schema(evidence, score.name))]
     if not hits:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from agent_reach.evals.attribution.arguments import ARGUMENT_DETECTORS
@@ -25,6 +26,29 @@ DETECTORS: dict[str, Detector] = {
 }
 """Cause -> the function that says whether it holds; tried in the order of the table."""
 
+_AFTER_A_RIGHT_DECISION = ("rate_limited", "timed_out", "tool_failed", "empty_result")
+_OF_A_MISSED_CALL = (
+    "unavailable",
+    "not_offered",
+    "not_recalled",
+    "name_hallucinated",
+    "talked_not_called",
+    "context_overload",
+    "crowded_out",
+    "no_call",
+)
+
+
+def _in_order(skipped: Iterable[str]) -> list[tuple[str, Detector]]:
+    left_out = frozenset(skipped)
+    return [(name, DETECTORS[name]) for name in CAUSE_ORDER if name not in left_out]
+
+
+# Detectors that cannot hold for a kind of loss are not asked.
+_FOR_MISSED = _in_order((*_AFTER_A_RIGHT_DECISION, *ARGUMENT_DETECTORS))
+_FOR_PAIRED = _in_order((*_AFTER_A_RIGHT_DECISION, *_OF_A_MISSED_CALL))
+_FOR_RIGHT = _in_order((*_OF_A_MISSED_CALL, "cascaded"))
+
 
 def attribute(
     attempt: AttemptEvidence, decision: Decision, gold: CompiledGold, seen: SeenCall | None
@@ -36,8 +60,12 @@ def attribute(
     """
     evidence = DecisionEvidence(attempt, decision, gold, seen)
     found: list[Cause] = []
-    for name in CAUSE_ORDER:
-        result = DETECTORS[name](evidence)
+    if evidence.is_missed:
+        detectors = _FOR_MISSED
+    else:
+        detectors = _FOR_RIGHT if decision.decision_success else _FOR_PAIRED
+    for name, detector in detectors:
+        result = detector(evidence)
         if result is not None:
             found.append(_cause(name, result, evidence))
             evidence.explained.update(result.data.get("arguments", ()))
@@ -46,7 +74,10 @@ def attribute(
         if result is None:
             return decision
         found.append(_cause("rival_chosen", result, evidence))
-    return replace(decision, cause=found[0], also=tuple(found[1:]))
+    # The decision was made a moment ago and nobody else has it yet; copying its forty fields would cost more than all.
+    object.__setattr__(decision, "cause", found[0])
+    object.__setattr__(decision, "also", tuple(found[1:]))
+    return decision
 
 
 def _cause(name: str, found: Found, evidence: DecisionEvidence) -> Cause:

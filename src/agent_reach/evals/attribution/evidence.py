@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from agent_reach.evals.attribution.lazy import lazy
@@ -20,6 +21,13 @@ from agent_reach.records.score import ArgumentScore, Decision, ExtraCall
 from agent_reach.records.trace import Step, Trace
 from agent_reach.text.counting import count_tokens
 from agent_reach.text.tokens import split_identifier
+
+
+@lru_cache(maxsize=8192)
+def name_words(key: str) -> frozenset[str]:
+    """The words of a tool's name."""
+    return frozenset(split_identifier(key.rpartition("/")[2]))
+
 
 _WRONG = frozenset(("wrong", "missing", "unknown", "illegal"))
 
@@ -110,6 +118,7 @@ class DecisionEvidence:
         self.is_paired = decision.tool_right or not decision.order_right
         self.is_missed = not self.is_paired
         self.explained: set[str] = set()
+        self.enum_words: dict[str, frozenset[str]] = {}
 
     @lazy
     def wrong(self) -> list[ArgumentScore]:
@@ -171,10 +180,7 @@ class DecisionEvidence:
         """A tool that the catalog's similar pairs, a note, or the words of its name set beside the expected one."""
         if key in look_alikes(self.attempt.compiled.catalog).get(self.gold.key, frozenset()):
             return True
-        left, right = (
-            set(split_identifier(key.rpartition("/")[2])),
-            set(split_identifier(self.gold.key.rpartition("/")[2])),
-        )
+        left, right = name_words(key), name_words(self.gold.key)
         return len(left & right) * 2 >= len(left | right) > 0
 
     @lazy

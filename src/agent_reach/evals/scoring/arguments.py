@@ -22,7 +22,12 @@ def argument_scores(
 ) -> tuple[ArgumentScore, ...]:
     """The verdict on every argument: those with a gold, required ones without, and whatever else was sent."""
     arguments = seen.arguments
-    found = [_required(item, arguments.get(item.name, MISSING), references) for item in gold.required]
+    found = [
+        ArgumentScore(name=item.name, verdict="right", required=True, expected=item.spec, actual=value)
+        if type(value := arguments.get(item.name, MISSING)) is item.plain and value == item.spec
+        else _required(item, value, references)
+        for item in gold.required
+    ]
     for name in gold.free_required:
         value = arguments.get(name, MISSING)
         if value is MISSING:
@@ -53,8 +58,6 @@ def argument_scores(
 
 
 def _required(item: ArgumentGold, value: Any, references: References | None) -> ArgumentScore:
-    if type(value) is item.plain and value == item.spec:
-        return ArgumentScore(name=item.name, verdict="right", required=True, expected=item.spec, actual=value)
     effective = item.default if value is MISSING else value
     if item.compare(effective, references):
         return ArgumentScore(

@@ -241,7 +241,7 @@ def _legality(calls: Sequence[SeenCall]) -> tuple[tuple[int, int], tuple[int, in
             outcome = tried.call.outcome
             if tried.call.sent_arguments is not None or (outcome is not None and outcome.reached_backend):
                 sent += 1
-                legal_sent += not tried.problems and tried.call.arguments is not None
+                legal_sent += tried.is_legal and tried.call.arguments is not None
     return (legal, total), (legal_sent, sent)
 
 

@@ -22,14 +22,14 @@ class SeenCall:
     """One call: `message` counts model messages, `position` calls; `tries` holds the call and its repeats."""
 
     __slots__ = (
+        "_problems",
         "arguments",
         "call",
         "evaluations",
+        "is_legal",
         "key",
         "message",
         "position",
-        "problem_names",
-        "problems",
         "step",
         "tool",
         "tries",
@@ -50,13 +50,25 @@ class SeenCall:
             if emitted is not None
             else _NOTHING
         )
-        self.problems: tuple[ArgumentProblem, ...] = ()
-        self.problem_names = _CLEAN
         self.tries: list[SeenCall] = [self]
         self.evaluations: dict[int, Evaluation] = {}
-        if tool is not None and not is_legal(tool, self.arguments):
-            self.problems = argument_problems(tool, self.arguments)
-            self.problem_names = frozenset(_top_name(problem.pointer) for problem in self.problems)
+        self.is_legal = tool is None or is_legal(tool, self.arguments)
+        self._problems: tuple[ArgumentProblem, ...] | None = () if self.is_legal else None
+
+    @property
+    def problems(self) -> tuple[ArgumentProblem, ...]:
+        """How the arguments do not fit the schema; worked out when first asked, because it costs much more than `is_legal`."""
+        if self._problems is None:
+            assert self.tool is not None
+            self._problems = argument_problems(self.tool, self.arguments)
+        return self._problems
+
+    @property
+    def problem_names(self) -> frozenset[str]:
+        """Names of the arguments that the schema refuses."""
+        if self.is_legal:
+            return _CLEAN
+        return frozenset(_top_name(problem.pointer) for problem in self.problems)
 
     @property
     def last(self) -> CallOutcome | None:
@@ -75,7 +87,7 @@ class SeenCall:
         if call.arguments is None:
             return False
         if call.sent_arguments is None:
-            return not self.problems
+            return self.is_legal
         return self.tool is not None and is_legal(self.tool, call.arguments)
 
 

@@ -110,7 +110,7 @@ def _reached(context: DecisionContext, gold: CompiledGold, seen: SeenCall) -> De
         optional_used=evaluation.optional_used,
         optional_expected=evaluation.optional_used + _unused(scores),
         legal_emitted=seen.is_legal_emitted(),
-        legal_sent=not seen.problems,
+        legal_sent=seen.is_legal,
         decision_success=success,
         call_success=_call_success(gold, seen) if success else (None if outcome is None else False),
         outcome=outcome,
