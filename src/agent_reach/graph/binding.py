@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from agent_reach.graph.fields import Field
 from agent_reach.graph.vocabulary import (
     ACKNOWLEDGEMENTS,
+    CODE_WORDS,
     GENERIC,
+    NAME_WORDS,
     STEERING,
     chinese_words,
     entity_and_attribute,
@@ -49,6 +51,7 @@ PLAIN_NUMBER = "plain_number"
 
 Key = tuple[str, ...]
 _WORD = re.compile(r"[a-z]{3,}")
+_AFTER_OF = re.compile(r" (?:of|to|in|for|from|that|which|at|on|with) ")
 _PHRASE = re.compile(r"[a-z][a-z0-9_]*")
 _ID_TEXT = re.compile(r"\b(?:id|ids|identifier|uuid|unique)\b", re.I)
 _ATTRIBUTE = r"(?P<attribute>ids?|identifiers?|uuid|codes?|symbols?|numbers?|names?)"
@@ -74,9 +77,20 @@ def _description_words(text: str, limit: int = 16) -> tuple[str, ...]:
     if not text.isascii():
         found = list(chinese_words(text[:60]))
         return tuple(dict.fromkeys(word for word in found if word not in GENERIC))
-    first = re.split(r"such as|e\.g|for example|\bin the format\b|\[enum\]|options?\b|\(|\.\s", text.lower(), maxsplit=1)[0]
+    first = _heading(text.lower())
+    first = re.split(r"such as|e\.g|for example|\bin the format\b|\[enum\]|options?\b|\(|\.\s", first, maxsplit=1)[0]
     words = [part for word in _WORD.findall(first)[:limit] for part in name_words(word)]
     return tuple(dict.fromkeys(word for word in words if word not in GENERIC and not is_function_word(word)))
+
+
+def _heading(text: str) -> str:
+    """The words before the first "of"; where they say only name, code or the like, the words after it."""
+    before, found, after = text.partition(" of ")
+    if not found:
+        return text
+    meant = [part for word in _WORD.findall(before) for part in name_words(word)]
+    dull = not meant or meant[-1] in GENERIC or meant[-1] in CODE_WORDS or meant[-1] in NAME_WORDS
+    return f"{before} {_AFTER_OF.split(after, maxsplit=1)[0]}" if dull else before
 
 
 def _described_things(text: str) -> Iterable[tuple[tuple[str, ...], str]]:
@@ -198,11 +212,16 @@ def _weak_keys(field: Field, words: tuple[str, ...]) -> Iterable[tuple[Key, floa
         return
     _, attribute = entity_and_attribute(words)
     last = words[-1] if attribute == "" or len(words) == 1 else words[-2]
-    for family in families(last):
-        yield ("f", family), FAMILY_STRENGTH.get(family, 0.6), FAMILY
+    if attribute in ("", "name"):
+        for family in families(last):
+            yield ("f", family), FAMILY_STRENGTH.get(family, 0.6), FAMILY
     if field.alone:
         if words[-1] not in GENERIC:
             yield ("wo", words[-1]), 0.45 * field.sure, DESCRIPTION
+        return
+    if field.path.startswith("<"):
+        if field.path == "<root>":
+            yield ("wo", words[-1]), 0.7, DESCRIPTION
         return
     single = field.path == "<root>" or field.is_list or field.is_key or field.depth <= 1
     for word in dict.fromkeys(words):
@@ -272,8 +291,9 @@ def _named_input_keys(
         for attr in ("id", "name"):
             yield ("h", attr, stripped[-1]), 0.6 * sure, PART_OF_ENTITY
     last = stripped[-1] if attribute == "" or len(stripped) == 1 else stripped[-2]
-    for family in families(last):
-        yield ("f", family), FAMILY_STRENGTH.get(family, 0.6) * sure, FAMILY
+    if attribute in ("", "name"):
+        for family in families(last):
+            yield ("f", family), FAMILY_STRENGTH.get(family, 0.6) * sure, FAMILY
     if field.depth == 0 and attribute == "":
         for group, meant in AMBIENT_FAMILIES.items():
             if last in meant:

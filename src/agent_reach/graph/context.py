@@ -38,6 +38,7 @@ WRITE_TO_READ = 0.45
 WRITE_TO_WRITE = 0.7
 READ_ECHO = 0.8
 WRITE_ECHO = 0.55
+SPOKEN_OF = 0.5
 SAME_SEARCH = 0.5
 SAME_NAME_AGAIN = 0.5
 ALIKE = 0.25
@@ -91,6 +92,8 @@ class Context:
         giver, taker = source.tool, target.tool
         alike = self.alike(giver, taker)
         score = match.score * self._value(match)
+        if self._takes_its_noun(source):
+            score *= SPOKEN_OF
         if self._echoes(source):
             score *= READ_ECHO if self.reads[giver] else WRITE_ECHO
         if source.depth > 3:
@@ -163,6 +166,13 @@ class Context:
         entity, attribute = entity_and_attribute(source.words)
         if attribute and not entity:
             return any((owner, attribute) in self.own_things[source.tool] for owner in source.entity[:1])
+        return False
+
+    def _takes_its_noun(self, source: Field) -> bool:
+        """A bare result named only by the tool, of a thing that the tool was given (`read_file(path) -> str`)."""
+        if source.path.startswith("<") and source.origin not in ("login", "checked", "converter"):
+            head = self.nouns[source.tool][1]
+            return bool(head) and not entity_and_attribute(head)[1] and any(head[-1] in words for words in self.own[source.tool])
         return False
 
     def alike(self, left: int, right: int) -> float:

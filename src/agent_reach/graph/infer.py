@@ -23,6 +23,8 @@ OUTDONE = 0.4
 SHARED_SERVICE = 1.0
 MAX_BINDINGS = 6
 SUPPORT = 0.08
+LINE = 0.4
+EVEN = 0.29
 
 
 @dataclass(slots=True)
@@ -89,4 +91,11 @@ def _joined(found: list[tuple[float, Match]]) -> Candidate:
         Binding(rule=match.rule, source_field=match.source.path, target_field=match.target.path, score=round(score, 4))
         for score, match in ordered[:MAX_BINDINGS]
     )
-    return Candidate(round(min(total, 1.0), 6), bindings)
+    return Candidate(round(_calibrated(min(total, 1.0)), 6), bindings)
+
+
+def _calibrated(raw: float) -> float:
+    """The raw strength stretched so that the default line of trust (0.4) lies where a map still misses few real edges."""
+    if raw <= EVEN:
+        return LINE * raw / EVEN
+    return LINE + (1 - LINE) * (raw - EVEN) / (1 - EVEN)

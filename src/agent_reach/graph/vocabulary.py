@@ -111,6 +111,7 @@ QUALIFIERS = frozenset(
     device today now default own each single multiple related similar trending upcoming received sent direct
     basic general specific complete entire total""".split()
 )
+_OWNERS = frozenset({"user", "system", "device"})
 _LIGHT_TAILS = frozenset(
     "detail details info information data list result results record records summary overview content contents history"
     .split()
@@ -259,7 +260,9 @@ def tool_noun(name: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, .
     cut = next((index for index, word in enumerate(raw) if word in PREPOSITIONS and index), None)
     head = raw if cut is None else raw[:cut]
     tail = [] if cut is None else [word for word in raw[cut + 1 :] if word not in PREPOSITIONS]
-    kept = [word for word in head if word not in QUALIFIERS] or head
+    kept = [word for word in head if word not in QUALIFIERS]
+    if not kept or all(singular(word) in GENERIC for word in kept):
+        kept = [word for word in head if word not in QUALIFIERS or word in _OWNERS] or head
     while len(kept) > 1 and kept[-1] in _LIGHT_TAILS:
         kept.pop()
     return tuple(verbs), tuple(singular(word) for word in kept), tuple(singular(word) for word in tail)
