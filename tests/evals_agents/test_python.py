@@ -258,3 +258,24 @@ def test_the_clock_of_the_attempt_moves_with_excuses() -> None:
         return time.perf_counter() > started and not deadline.expired()
 
     assert asyncio.run(go())
+
+
+def test_the_clock_of_the_attempt_stands_still_in_a_queue() -> None:
+    async def go() -> bool:
+        session = session_for()
+        async with asyncio.timeout(0.05) as deadline:
+            session.bind_deadline(deadline)
+            with session.suspended():
+                await asyncio.sleep(0.15)
+        assert not deadline.expired()
+        try:
+            async with asyncio.timeout(0.05) as deadline:
+                session.bind_deadline(deadline)
+                with session.suspended():
+                    await asyncio.sleep(0.1)
+                await asyncio.sleep(30)
+        except TimeoutError:
+            return deadline.expired()
+        return False
+
+    assert asyncio.run(go())

@@ -42,7 +42,10 @@ SYSTEM_PROMPT = (
 
 
 class LocalAgent:
-    """Drives the model in `model_file`. `options: {constrained: false}` leaves the reply free (then it is read as text)."""
+    """Drives the model in `model_file`, one attempt after the other: the engine has one slot, whose cache stays warm.
+
+    `options: {constrained: false}` leaves the reply free (then it is read as text).
+    """
 
     def __init__(self, config: AgentConfig, setup: AgentSetup) -> None:
         self._config = config
@@ -70,10 +73,13 @@ class LocalAgent:
         )
 
     async def run(self, session: AttemptSession) -> None:
-        waiting = time.perf_counter()
-        await self.start()
-        session.excuse(time.perf_counter() - waiting)
-        await converse(session, self._complete, max_steps=self._config.max_steps, results_as="user")
+        with session.suspended():
+            await self.start()
+            await self._turn.acquire()
+        try:
+            await converse(session, self._complete, max_steps=self._config.max_steps, results_as="user")
+        finally:
+            self._turn.release()
 
     async def aclose(self) -> None:
         if self._endpoint is not None:
@@ -90,21 +96,18 @@ class LocalAgent:
             await process.wait()
 
     async def _complete(self, session: AttemptSession, messages: Sequence[Mapping[str, Any]]) -> ModelReply:
-        waiting = time.perf_counter()
-        async with self._turn:
-            session.excuse(time.perf_counter() - waiting)
-            started = time.time()
-            assert self._endpoint is not None
-            try:
-                answer = await self._endpoint.post(
-                    self._url, self._body(session, messages), excuse=session.excuse
-                )
-            except Refusal as refusal:
-                raise ModelError(
-                    f"the model's process refused the request (HTTP {refusal.status}): {refusal.text}",
-                    where=str(self._path),
-                    next_step="raise `context_tokens`, lower `context.token_budget`, or offer fewer tools",
-                ) from refusal
+        started = time.time()
+        assert self._endpoint is not None
+        try:
+            answer = await self._endpoint.post(
+                self._url, self._body(session, messages), excuse=session.excuse
+            )
+        except Refusal as refusal:
+            raise ModelError(
+                f"the model's process refused the request (HTTP {refusal.status}): {refusal.text}",
+                where=str(self._path),
+                next_step="raise `context_tokens`, lower `context.token_budget`, or offer fewer tools",
+            ) from refusal
         message, finish, usage = read_completion(answer, self._url)
         content = str(message.get("content") or "")
         parsed = read_reply(content, finish_reason=finish, used_ids=session.used_ids)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from agent_reach.backends.base import Backend
@@ -154,6 +155,21 @@ class AttemptSession:
         when = self._deadline.when()
         if when is not None and not self._deadline.expired():
             self._deadline.reschedule(when + seconds)
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """The clock of the attempt stands still: the agent waits for its turn."""
+        when = self._deadline.when() if self._deadline is not None else None
+        if self._deadline is None or when is None or self._deadline.expired():
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        remaining = when - loop.time()
+        self._deadline.reschedule(None)
+        try:
+            yield
+        finally:
+            self._deadline.reschedule(loop.time() + remaining)
 
     # --- what the agent does
 
