@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.router_execute.support import OK, call, executor, fails, sequence, tool
+from tests.router_execute.support import OK, TEXT, call, executor, fails, sequence, tool
 
 from agent_reach.records.trace import CallOutcome
 from agent_reach.router.blame import RequestFacts, blame, stage_figures
@@ -282,3 +282,37 @@ def test_stage_figures_by_hand() -> None:
         1.0,
     )
     assert stage_figures([]).recall_at_k is None
+
+
+KINDS = ["ok", "rate_limited", "timeout", "transport", "refused", "tool_error", "empty", "permission"]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from(KINDS), min_size=1, max_size=12),
+    st.sampled_from([(), ("write",), ("destructive",), ("read",), ("write", "idempotent")]),
+    st.integers(1, 6),
+)
+def test_what_may_have_happened_never_happens_again(
+    kinds: list[str], effects: tuple[str, ...], attempts: int
+) -> None:
+    """Whatever the server does: after a try that may have done its work, a tool that is not safe to repeat is left alone."""
+    order = tool("order", effects=effects, item=TEXT)
+    scripts = {
+        "ok": lambda _: OK,
+        "refused": fails("transport", sent=False),
+        **{kind: fails(kind) for kind in KINDS if kind not in ("ok", "refused")},
+    }
+
+    async def go() -> None:
+        policy = ExecutionPolicy(max_attempts=attempts, circuit_failures=100)
+        runner, backend, _ = executor(sequence(*(scripts[kind] for kind in kinds)), [order], policy=policy)
+        record = await runner.execute(call(order, item="x"), request=runner.request())
+        assert len(backend.calls) <= attempts
+        assert len(record.tries) == len(backend.calls)
+        if not order.is_idempotent:
+            reached = [attempt for attempt in record.tries if attempt.reached_backend]
+            assert len(reached) <= 1
+            assert not reached or reached[0] is record.tries[-1]
+
+    asyncio.run(go())

@@ -13,14 +13,8 @@ from datetime import time
 from typing import Any
 
 from agent_reach.router.normalize.calendar import Clock, DateSpan
-from agent_reach.router.normalize.date_form import (
-    DateForm,
-    conforms,
-    date_forms,
-    form_by_name,
-    write,
-    write_moment,
-)
+from agent_reach.router.normalize.date_form import DateForm, date_forms, form_by_name
+from agent_reach.router.normalize.date_writing import conforms, write, write_moment
 from agent_reach.router.normalize.folding import fold_for_dates
 from agent_reach.router.normalize.ranges import DateReading, read_date
 from agent_reach.router.normalize.state import NormalizeState, join_pointer
@@ -57,7 +51,7 @@ def write_dates(
 
 def _member(state: NormalizeState, part: Any, name: str, value: Any, place: str, depth: int) -> Any:
     if isinstance(value, str):
-        return _text(state, _string_branch(state, part), name, value, place)
+        return _text(state, string_branch(state, part), name, value, place)
     schema = state.resolve(part)
     if isinstance(value, Mapping):
         inner = dict(value)
@@ -75,7 +69,7 @@ def _member(state: NormalizeState, part: Any, name: str, value: Any, place: str,
     return value
 
 
-def _string_branch(state: NormalizeState, part: Any) -> Mapping[str, Any]:
+def string_branch(state: NormalizeState, part: Any) -> Mapping[str, Any]:
     """The schema that speaks of the text: a nullable or alternative one is looked into."""
     schema = state.resolve(part)
     for key in ("anyOf", "oneOf"):
@@ -86,7 +80,8 @@ def _string_branch(state: NormalizeState, part: Any) -> Mapping[str, Any]:
     return schema
 
 
-def _forms(state: NormalizeState, schema: Mapping[str, Any], name: str, place: str) -> tuple[DateForm, ...]:
+def forms_of(state: NormalizeState, schema: Mapping[str, Any], name: str, place: str) -> tuple[DateForm, ...]:
+    """The forms that a parameter states, or its name where rules let that count; none for listed values."""
     if (
         schema.get("enum")
         or "const" in schema
@@ -105,7 +100,7 @@ def _name_rule(schema: Mapping[str, Any]) -> str:
 
 
 def _text(state: NormalizeState, schema: Mapping[str, Any], name: str, value: str, place: str) -> str:
-    forms = _forms(state, schema, name, place)
+    forms = forms_of(state, schema, name, place)
     if not forms or not value.strip() or any(conforms(form, value) for form in forms):
         return value
     reading = _read(value, forms, state.clock)
@@ -247,13 +242,13 @@ def _written(state: NormalizeState, form: DateForm, span: DateSpan, name: str) -
     written = write(form, span, state.clock)
     if written is not None:
         return written
-    side = _side(name)
+    side = side_of(name)
     if side is None or not state.on("date_pair"):
         return None
-    return _edge(state, form, span, side)
+    return write_edge(state, form, span, side)
 
 
-def _edge(state: NormalizeState, form: DateForm, span: DateSpan, side: str) -> str | None:
+def write_edge(state: NormalizeState, form: DateForm, span: DateSpan, side: str) -> str | None:
     """One end of a period: its first or last day, or the first or last moment of it."""
     day = span.first if side == "start" else span.last
     at = span.time if side == "start" else span.last_time
@@ -267,7 +262,8 @@ def _edge(state: NormalizeState, form: DateForm, span: DateSpan, side: str) -> s
     return None
 
 
-def _side(name: str) -> str | None:
+def side_of(name: str) -> str | None:
+    """`start` or `end` for a parameter named as one end of a pair, None for any other."""
     words = split_identifier(name)
     joined = "".join(words)
     if set(words) & set(_STARTS) or any(name.startswith(word) for word in _STARTS if not word.isascii()):
@@ -309,12 +305,12 @@ def _fill_pairs(
         if partner is None or partner in made:
             continue
         place = join_pointer(pointer, partner)
-        schema = _string_branch(state, properties[partner])
+        schema = string_branch(state, properties[partner])
         reading = read_date(value, state.clock)
         if reading is None or reading.span.is_single_day:
             continue
-        for form in _forms(state, schema, partner, place):
-            written = _edge(state, form, reading.span, "end")
+        for form in forms_of(state, schema, partner, place):
+            written = write_edge(state, form, reading.span, "end")
             if written is not None and state.fits(schema, written):
                 made[partner] = written
                 source = f"argument {join_pointer(pointer, name)}"
@@ -363,9 +359,9 @@ def _split_undeclared(
         return made
     written: dict[str, str] = {}
     for name, side in zip(free[0], ("start", "end"), strict=True):
-        schema = _string_branch(state, properties[name])
-        for form in _forms(state, schema, name, join_pointer(pointer, name)):
-            text = _edge(state, form, reading.span, side)
+        schema = string_branch(state, properties[name])
+        for form in forms_of(state, schema, name, join_pointer(pointer, name)):
+            text = write_edge(state, form, reading.span, side)
             if text is not None and name not in written:
                 written[name] = text
     if len(written) != 2:

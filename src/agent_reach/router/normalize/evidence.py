@@ -13,8 +13,8 @@ from typing import Any
 
 from agent_reach.catalog.schema import parameter_types
 from agent_reach.router.normalize.conversation import Utterance
-from agent_reach.router.normalize.date_arguments import _edge, _forms, _side, _string_branch
-from agent_reach.router.normalize.date_form import write
+from agent_reach.router.normalize.date_arguments import forms_of, side_of, string_branch, write_edge
+from agent_reach.router.normalize.date_writing import write
 from agent_reach.router.normalize.enums import listed_values
 from agent_reach.router.normalize.identifiers import conversation_tokens
 from agent_reach.router.normalize.numbers import read_number
@@ -52,7 +52,7 @@ def evidence_for(
 
     Only the latest message of the user that holds such evidence counts. Two different values are no evidence.
     """
-    resolved = _string_branch(state, schema)
+    resolved = string_branch(state, schema)
     hint = state.hint(join_pointer("", name))
     if hint is not None and hint.fill == "last_user_event":
         return _last_words(state, name)
@@ -101,7 +101,7 @@ def _listed(
         if len(values) == 1:
             shared = any(
                 other != name
-                and set(map(str, listed)) & set(map(str, listed_values(_string_branch(state, part))))
+                and set(map(str, listed)) & set(map(str, listed_values(string_branch(state, part))))
                 for other, part in wanted.items()
             )
             # An earlier word of the user for another value makes this one a proposal only.
@@ -132,15 +132,15 @@ def _word_hits(text: str, words: Mapping[str, Any]) -> Iterator[tuple[Any, tuple
 def _dated(
     state: NormalizeState, name: str, schema: Mapping[str, Any], wanted: Mapping[str, Any]
 ) -> Evidence | None:
-    forms = _forms(state, schema, name, join_pointer("", name))
+    forms = forms_of(state, schema, name, join_pointer("", name))
     if not forms or state.clock.now is None:
         return None
     rivals = sum(
         1
         for other, part in wanted.items()
         if other != name
-        and _forms(state, _string_branch(state, part), other, join_pointer("", other))
-        and not (_side(other) and _side(name) and _side(other) != _side(name))
+        and forms_of(state, string_branch(state, part), other, join_pointer("", other))
+        and not (side_of(other) and side_of(name) and side_of(other) != side_of(name))
     )
     for utterance in state.conversation.by_user():
         found = find_dates(utterance.text, state.clock)
@@ -152,10 +152,10 @@ def _dated(
         if reading.ambiguous:
             return None
         for form in forms:
-            side = _side(name)
+            side = side_of(name)
             text = write(form, reading.span, state.clock)
             if text is None and side and not reading.span.is_single_day:
-                text = _edge(state, form, reading.span, side)
+                text = write_edge(state, form, reading.span, side)
             if text is not None and state.fits(schema, text):
                 certain = rivals == 0 and not (side and reading.span.is_single_day) and _said_once(state)
                 return _found(name, text, "date", utterance, (reading.start, reading.end), certain)
@@ -206,7 +206,7 @@ def _identified(
         return None
     rivals = any(
         other != name
-        and (other_shape := _shape_of(state, other, _string_branch(state, part))) is not None
+        and (other_shape := _shape_of(state, other, string_branch(state, part))) is not None
         and other_shape.pattern == shape.pattern
         for other, part in wanted.items()
     )
