@@ -111,6 +111,12 @@ QUALIFIERS = frozenset(
     device today now default own each single multiple related similar trending upcoming received sent direct
     basic general specific complete entire total""".split()
 )
+# Verbs that stand in pairs (`start_stop`, `lock_unlock`); any other second verb is a noun (`get_order`).
+_PAIRED = frozenset(
+    "start stop enable disable lock unlock activate deactivate open close turn check set add remove".split()
+)
+_METHODS = frozenset({"get", "post", "put", "patch", "delete"})
+_METHOD_VERBS = ACTIONS | {"discover", "browse", "list"}
 _OWNERS = frozenset({"user", "system", "device"})
 _LIGHT_TAILS = frozenset(
     "detail details info information data list result results record records summary overview content contents history"
@@ -122,7 +128,7 @@ FAMILIES: dict[str, frozenset[str]] = {
         "date": "date day month year today week weekday deadline birthday period quarter dob",
         "time": "time hour minute timestamp datetime moment",
         "place": """location place address destination origin city region country town area venue position latitude
-            longitude coordinate zip postal street airport station departure arrival coordinates geolocation""",
+            longitude coordinate zip postal street airport station departure arrival coordinates geolocation from to""",
         "party": """sender recipient receiver owner user participant attendee member contact person assignee author
             customer client guest friend employee cast crew actor director creator artist staff manager player
             people mention follower host speaker organizer""",
@@ -249,7 +255,9 @@ def tool_noun(name: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, .
     verbs: list[str] = []
     while raw and raw[0] in VERBS and (len(raw) > 1 or not verbs):
         verbs.append(raw.pop(0))
-        if len(verbs) == 2:
+        paired = bool(raw) and verbs[0] in _PAIRED and raw[0] in _PAIRED
+        by_method = len(raw) > 1 and verbs[0] in _METHODS and raw[0] in _METHOD_VERBS
+        if len(verbs) == 2 or not (paired or by_method):
             break
     if not verbs:
         middle = next((index for index, word in enumerate(raw) if word in VERBS and index), None)
