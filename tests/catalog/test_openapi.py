@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.catalog.schema import argument_problems, is_legal, output_problems
-from agent_reach.catalog.sources.openapi import CALL_KEY, MAX_DEFINITIONS
+from agent_reach.catalog.sources.components import MAX_DEFINITIONS
+from agent_reach.catalog.sources.openapi import CALL_KEY
 from agent_reach.errors import CatalogError
 
 from .builders import codes
@@ -165,6 +168,61 @@ def test_swagger_2_is_refused_with_advice() -> None:
 def test_broken_documents_do_not_crash(paths: Any) -> None:
     catalog = Catalog.load({"openapi": "3.1.0", "paths": paths})
     assert catalog.findings or len(catalog) <= 1
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    found = [path] if path else []
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        found.extend(places(item, (*path, key)))
+    return found
+
+
+JUNK = st.sampled_from(
+    [
+        None,
+        True,
+        5,
+        "x",
+        "",
+        [],
+        [1],
+        {},
+        {"a": 1},
+        {"$ref": "#/components/schemas/Order"},
+        {"$ref": "#/nowhere"},
+        {"allOf": [{"$ref": "#/components/schemas/NewOrder"}]},
+    ]
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(places(DOCUMENT)), JUNK), min_size=1, max_size=3))
+@settings(max_examples=200)
+def test_any_damage_leaves_tools_or_a_clear_error(damage: list[tuple[tuple[Any, ...], Any]]) -> None:
+    document = json.loads(json.dumps(DOCUMENT))
+    for path, junk in damage:
+        holder = document
+        for part in path[:-1]:
+            if (
+                not isinstance(holder, (dict, list))
+                or (isinstance(holder, dict) and part not in holder)
+                or (isinstance(holder, list) and not (isinstance(part, int) and part < len(holder)))
+            ):
+                break
+            holder = holder[part]
+        else:
+            if isinstance(holder, dict) or (
+                isinstance(holder, list) and isinstance(path[-1], int) and path[-1] < len(holder)
+            ):
+                holder[path[-1]] = junk
+    try:
+        catalog = Catalog.load(document)
+    except CatalogError:
+        assert not str(document.get("openapi")).startswith("3")
+        return
+    for tool in catalog:
+        is_legal(tool, {})
+        json.dumps(tool.original)
 
 
 def test_versions_3_1_and_yaml(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from agent_reach.catalog.bounded import CUT_KEY, Path, bounded_copy, path_pointer
+from agent_reach.catalog.bounded import CUT_KEY, Path, path_pointer
 from agent_reach.catalog.findings import make_finding
 from agent_reach.catalog.keywords import (
     COUNTS,
@@ -406,4 +406,4 @@ def _type_word(schema: dict[str, Any]) -> str:
     return str(kind) if kind else "any of several" if schema else "any"
 
 
-__all__ = ["KEYWORDS", "SCHEMA_2020_12", "Dialect", "Illegal", "RepairTypes", "bounded_copy"]
+__all__ = ["KEYWORDS", "SCHEMA_2020_12", "Dialect", "Illegal", "RepairTypes"]

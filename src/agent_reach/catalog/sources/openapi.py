@@ -8,17 +8,15 @@ inside the document are followed; Swagger 2 is refused with advice.
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from agent_reach.catalog.bounded import bounded_copy
 from agent_reach.catalog.catalog import SourceInfo
 from agent_reach.catalog.findings import make_finding
 from agent_reach.catalog.gather import Gatherer
-from agent_reach.catalog.references import follow_pointer
+from agent_reach.catalog.sources.components import MAX_DEFINITIONS, Components
 from agent_reach.errors import CatalogError
 from agent_reach.records.tool import Effect, Needs
 
@@ -39,9 +37,6 @@ _EFFECTS: dict[str, tuple[Effect, ...]] = {
     "patch": ("write",),
 }
 _SENT_BY_CLIENTS = frozenset({"accept", "content-type", "authorization"})
-_NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-MAX_DEFINITIONS = 200
-_SCHEMA_PREFIX = "#/components/schemas/"
 _MAX_BYTES = 50_000_000
 
 
@@ -89,7 +84,7 @@ def gather_openapi(document: Mapping[str, Any], options: LoadOptions, gatherer: 
         raise CatalogError(
             f"OpenAPI {version!r} is not known", where=options.where, next_step="give OpenAPI 3.x"
         )
-    copied, _ = bounded_copy(document, max_depth=256, max_nodes=5_000_000)
+    copied, _ = bounded_copy(document, max_depth=160, max_nodes=5_000_000)
     reader = _OpenApiReader(copied, options, gatherer)
     before = len(gatherer.tools)
     reader.read()
@@ -99,7 +94,7 @@ def gather_openapi(document: Mapping[str, Any], options: LoadOptions, gatherer: 
             location=options.where,
             server=options.server or "",
             tools=len(gatherer.tools) - before,
-            details={"openapi": version, "title": str((copied.get("info") or {}).get("title") or "")},
+            details={"openapi": version, "title": _title(copied)},
         )
     )
 
@@ -110,7 +105,7 @@ class _OpenApiReader:
         self.options = options
         self.gatherer = gatherer
         self.names: set[str] = set()
-        self.components: dict[str, Any] = {}
+        self.parts = Components(document, self.too_many)
         self.is_3_0 = str(document.get("openapi")).startswith("3.0")
 
     def read(self) -> None:
@@ -119,7 +114,7 @@ class _OpenApiReader:
             self.skip("/paths", "the document has no paths")
             return
         for path, item in paths.items():
-            found = self.deref(item)
+            found = self.parts.deref(item)
             if not isinstance(found, dict):
                 self.skip(f"/paths/{path}", "this is no path item")
                 continue
@@ -128,21 +123,15 @@ class _OpenApiReader:
                 if isinstance(operation, dict):
                     self.operation(path, method, found, operation)
 
+    def too_many(self, tool: str) -> None:
+        """Tell that a tool needs more component schemas than are kept."""
+        detail = f"more than {MAX_DEFINITIONS} component schemas; the farther ones accept any value"
+        self.gatherer.note(make_finding("operation_note", tool, source=self.options.where, detail=detail))
+
     def skip(self, pointer: str, detail: str, subject: str = "") -> None:
         self.gatherer.note(
             make_finding("operation_skipped", subject, pointer, source=self.options.where, detail=detail)
         )
-
-    def deref(self, value: Any) -> Any:
-        """The value behind local references (at most 16 in a row); None where one leads nowhere."""
-        for _ in range(16):
-            if not (isinstance(value, dict) and isinstance(value.get("$ref"), str)):
-                return value
-            reference = value["$ref"]
-            if not reference.startswith("#"):
-                return None
-            value = follow_pointer(self.document, unquote(reference[1:]))
-        return None
 
     # -- one operation -------------------------------------------------------------------------------------
 
@@ -160,7 +149,7 @@ class _OpenApiReader:
         self.add_body(operation, schema, required, call, where, name)
         if required:
             schema["required"] = list(dict.fromkeys(required))
-        self.attach_definitions(schema, name)
+        self.parts.attach_definitions(schema, name)
         entry: dict[str, Any] = {
             "name": name,
             "description": _description(operation, item),
@@ -217,7 +206,8 @@ class _OpenApiReader:
             servers = holder.get("servers")
             if isinstance(servers, list) and servers and isinstance(servers[0], dict):
                 address = str(servers[0].get("url") or "")
-                for variable, facts in (servers[0].get("variables") or {}).items():
+                variables = servers[0].get("variables")
+                for variable, facts in (variables if isinstance(variables, dict) else {}).items():
                     default = facts.get("default", "") if isinstance(facts, dict) else ""
                     address = address.replace("{" + str(variable) + "}", str(default))
                 return address
@@ -230,7 +220,7 @@ class _OpenApiReader:
         for holder in (item, operation):
             listed = holder.get("parameters")
             for index, written in enumerate(listed if isinstance(listed, list) else []):
-                parameter = self.deref(written)
+                parameter = self.parts.deref(written)
                 if not isinstance(parameter, dict) or not isinstance(parameter.get("name"), str):
                     self.skip(f"{where}/parameters/{index}", "the parameter cannot be read", name)
                     continue
@@ -249,7 +239,7 @@ class _OpenApiReader:
         if part is None and isinstance(parameter.get("content"), dict) and parameter["content"]:
             first = next(iter(parameter["content"].values()))
             part = first.get("schema") if isinstance(first, dict) else None
-        made = self.schema(part if part is not None else {})
+        made = self.parts.schema(part if part is not None else {})
         if isinstance(made, dict):
             made = _with_words(made, parameter)
         schema["properties"][name] = made
@@ -272,7 +262,7 @@ class _OpenApiReader:
     ) -> None:
         if "requestBody" not in operation:
             return
-        body = self.deref(operation["requestBody"])
+        body = self.parts.deref(operation["requestBody"])
         content = body.get("content") if isinstance(body, dict) else None
         if not isinstance(content, dict) or not content:
             self.skip(f"{where}/requestBody", "the body cannot be read", name)
@@ -280,15 +270,15 @@ class _OpenApiReader:
         kind = _best_content(content)
         part = content[kind].get("schema", {}) if isinstance(content[kind], dict) else {}
         is_required = body.get("required") is True
-        whole = self.schema(part)
-        plain = self.merged_object(whole)
+        whole = self.parts.schema(part)
+        plain = self.parts.merged_object(whole)
         call["content_type"] = kind
         if plain is None:
             self.whole_body(whole, body, schema, required, call, is_required)
             return
         call["body"] = {}
         for written, item in plain["properties"].items():
-            resolved = self.resolved(item)
+            resolved = self.parts.resolved(item)
             if isinstance(resolved, dict) and resolved.get("readOnly") is True:
                 continue
             shown = _free_name(written, "body", schema["properties"])
@@ -314,91 +304,7 @@ class _OpenApiReader:
         if is_required:
             required.append(shown)
 
-    def merged_object(self, schema: Any) -> dict[str, Any] | None:
-        """The body as one plain object with properties (`allOf` of objects joined), or None if it is not one."""
-        resolved = self.resolved(schema)
-        if not isinstance(resolved, dict) or any(key in resolved for key in ("oneOf", "anyOf", "not", "if")):
-            return None
-        if resolved.get("type") not in (None, "object"):
-            return None
-        properties: dict[str, Any] = {}
-        required: list[str] = []
-        for part in resolved.get("allOf") or ():
-            inner = self.merged_object(part)
-            if inner is None:
-                return None
-            properties.update(inner["properties"])
-            required.extend(inner.get("required") or ())
-        own = resolved.get("properties")
-        if isinstance(own, dict):
-            properties.update(own)
-        if not properties:
-            return None
-        listed = resolved.get("required")
-        required.extend(listed if isinstance(listed, list) else ())
-        made: dict[str, Any] = {"properties": properties, "required": required}
-        if "additionalProperties" in resolved:
-            made["additionalProperties"] = resolved["additionalProperties"]
-        return made
-
-    def resolved(self, schema: Any) -> Any:
-        """A schema behind its `#/$defs/` references, which stand for the document's components."""
-        for _ in range(16):
-            if not (isinstance(schema, dict) and isinstance(schema.get("$ref"), str)):
-                return schema
-            schema = self.component(_unescaped(schema["$ref"].removeprefix("#/$defs/")))
-        return None
-
     # -- schemas -------------------------------------------------------------------------------------------
-
-    def schema(self, value: Any) -> Any:
-        """A schema of the document with references to components turned into `#/$defs/` ones."""
-        if isinstance(value, list):
-            return [self.schema(item) for item in value]
-        if not isinstance(value, dict):
-            return value
-        made: dict[str, Any] = {}
-        for key, item in value.items():
-            if key in ("xml", "externalDocs", "discriminator"):
-                continue
-            if key in _NAMED and isinstance(item, dict):
-                made[key] = {name: self.schema(part) for name, part in item.items()}
-            elif key == "$ref" and isinstance(item, str):
-                made[key] = _local_reference(item)
-            elif key == "example":
-                made.setdefault("examples", [item])
-            elif key in ("default", "enum", "const", "examples"):
-                made[key] = item
-            else:
-                made[key] = self.schema(item)
-        return made
-
-    def component(self, name: str) -> Any:
-        """A component schema by its name, rewritten once; None where there is none."""
-        if name not in self.components:
-            schemas = (self.document.get("components") or {}).get("schemas")
-            written = schemas.get(name) if isinstance(schemas, dict) else None
-            self.components[name] = self.schema(written) if written is not None else None
-        return self.components[name]
-
-    def attach_definitions(self, schema: dict[str, Any], tool: str) -> None:
-        """Put the components that a schema needs, nearest first, into its `$defs`; beyond the limit any value goes."""
-        definitions: dict[str, Any] = {}
-        waiting = deque(_references(schema))
-        while waiting:
-            name = _unescaped(waiting.popleft())
-            if name in definitions or self.component(name) is None:
-                continue
-            if len(definitions) >= MAX_DEFINITIONS:
-                definitions[name] = {}
-                continue
-            definitions[name] = self.component(name)
-            waiting.extend(_references(definitions[name]))
-        if len(definitions) > MAX_DEFINITIONS:
-            detail = f"more than {MAX_DEFINITIONS} component schemas; the farther ones accept any value"
-            self.gatherer.note(make_finding("operation_note", tool, source=self.options.where, detail=detail))
-        if definitions:
-            schema["$defs"] = {name: definitions[name] for name in sorted(definitions)}
 
     def output_schema(self, operation: dict[str, Any], name: str) -> dict[str, Any] | None:
         responses = operation.get("responses")
@@ -408,15 +314,17 @@ class _OpenApiReader:
             code for code in map(str, responses) if re.fullmatch(r"2(\d\d|XX)", code, re.IGNORECASE)
         )
         for code in [*good, *(["default"] if not good else [])]:
-            response = self.deref(responses.get(code, responses.get(int(code)) if code.isdigit() else None))
+            response = self.parts.deref(
+                responses.get(code, responses.get(int(code)) if code.isdigit() else None)
+            )
             content = response.get("content") if isinstance(response, dict) else None
             if not isinstance(content, dict):
                 continue
             for kind, media in content.items():
                 if "json" in kind and isinstance(media, dict) and media.get("schema"):
-                    made = self.schema(media["schema"])
+                    made = self.parts.schema(media["schema"])
                     if isinstance(made, dict):
-                        self.attach_definitions(made, name)
+                        self.parts.attach_definitions(made, name)
                         return made
         return None
 
@@ -431,30 +339,13 @@ class _OpenApiReader:
         scopes: list[str] = []
         for name, listed in wanted[0].items():
             services.append(str(name))
-            scopes.extend(str(scope) for scope in listed or ())
+            scopes.extend(str(scope) for scope in (listed if isinstance(listed, list) else ()))
         return Needs(services=tuple(services), scopes=tuple(dict.fromkeys(scopes)))
 
 
-def _unescaped(name: str) -> str:
-    return unquote(name).replace("~1", "/").replace("~0", "~")
-
-
-def _local_reference(reference: str) -> str:
-    if reference.startswith(_SCHEMA_PREFIX) and "/" not in reference[len(_SCHEMA_PREFIX) :]:
-        return "#/$defs/" + reference[len(_SCHEMA_PREFIX) :]
-    return reference
-
-
-def _references(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if key == "$ref" and isinstance(item, str) and item.startswith("#/$defs/"):
-                yield item.removeprefix("#/$defs/").split("/", 1)[0]
-            else:
-                yield from _references(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _references(item)
+def _title(document: dict[str, Any]) -> str:
+    info = document.get("info")
+    return str(info.get("title") or "") if isinstance(info, dict) else ""
 
 
 def _best_content(content: dict[str, Any]) -> str:
