@@ -34,6 +34,7 @@ from agent_reach.records.tool import Tool
 from agent_reach.text.stopwords import is_function_word
 from agent_reach.text.tokens import split_identifier
 
+READ_TO_READ = .88
 WRITE_TO_READ = 0.45
 WRITE_TO_WRITE = 0.7
 READ_ECHO = 0.8
@@ -125,6 +126,8 @@ class Context:
                 factor *= 0.95 if new else WRITE_TO_WRITE
         elif not {"search", "find", "lookup"} & self.verbs[giver]:
             factor *= 0.96
+        if self.reads[giver] and self.reads[taker]:
+            factor *= READ_TO_READ
         factor *= self._pointless(match)
         only = self.only[taker]
         if only is not None and self.reads[taker] and (only in self.own_things[giver]):
