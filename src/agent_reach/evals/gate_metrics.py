@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import sqrt
 
 from agent_reach.evals.figures import attempt_counts, counted_attempts, counts_decisions
@@ -57,13 +58,15 @@ class Tested:
 class TaskPair:
     """One task in both runs, attempts that count only."""
 
-    __slots__ = ("after", "after_attempts", "before", "before_attempts")
+    __slots__ = ("after", "after_attempts", "after_counts", "before", "before_attempts", "before_counts")
 
     def __init__(self, before: TaskScore, after: TaskScore) -> None:
         self.before = before
         self.after = after
         self.before_attempts = counted_attempts(before)
         self.after_attempts = counted_attempts(after)
+        self.before_counts = [attempt_counts(before, attempt) for attempt in self.before_attempts]
+        self.after_counts = [attempt_counts(after, attempt) for attempt in self.after_attempts]
 
 
 def movement(
@@ -85,9 +88,9 @@ def movement(
     change = after - before
     drop = change if name in LOWER_IS_BETTER else -change
     worse, better = _moved(rows, name)
-    tested = _tested(rows, name, deterministic, population, seed, worse, better, gain=drop < 0)
+    tested = _tested(rows, name, deterministic, population, seed, worse, better, gain=drop < 0, gated=gated)
     verdict: GateVerdict = "pass"
-    if drop > limit:
+    if drop > limit and tested.test != "not_tested":
         verdict = "regression" if tested.significant else "suspect"
     elif -drop > limit and tested.significant:
         verdict = "improved"
@@ -150,11 +153,16 @@ def _counts(name: str, pair: TaskPair, side: str) -> list[Pair]:
         if name == "param_hit_rate":
             both = _right_keys(pair.before_attempts) & _right_keys(pair.after_attempts)
         return [_argument_pair(attempt, both) for attempt in _attempts(pair, side)]
-    found = []
-    for attempt in _attempts(pair, side):
-        top, bottom = attempt_counts(task, attempt).get(name, (0, 0))
-        found.append((_fraction(top), _fraction(bottom)))
-    return found
+    counts = pair.before_counts if side == "before" else pair.after_counts
+    return [_pair(*entry[name]) if name in entry else _NOTHING for entry in counts]
+
+
+_NOTHING: Pair = (Fraction(0), Fraction(0))
+
+
+@lru_cache(maxsize=4096)
+def _pair(top: float, bottom: float) -> Pair:
+    return _fraction(top), _fraction(bottom)
 
 
 def _right_keys(attempts: Sequence[AttemptScore]) -> set[tuple[int | None, int]]:
@@ -194,8 +202,10 @@ def _fraction(value: float) -> Fraction:
 
 def _mean(attempts: Sequence[Pair]) -> Pair:
     if not attempts:
-        return Fraction(0), Fraction(0)
+        return _NOTHING
     count = len(attempts)
+    if count == 1 or all(entry is attempts[0] for entry in attempts):
+        return attempts[0]
     return sum((a for a, _ in attempts), Fraction(0)) / count, sum(
         (b for _, b in attempts), Fraction(0)
     ) / count
@@ -238,8 +248,9 @@ def _tested(
     better: int,
     *,
     gain: bool,
+    gated: bool,
 ) -> Tested:
-    """Whether the movement is beyond chance in the direction in which it went."""
+    """Whether the movement is beyond chance in the direction in which it went; only gated metrics are worth draws."""
     if not (worse or better):
         return Tested(significant=False, test="unmoved")
     if deterministic and not population:
@@ -250,6 +261,8 @@ def _tested(
     if repeats <= 1 and not population:
         p_value = sign_test(better, worse) if gain else sign_test(worse, better)
         return Tested(significant=p_value <= SIGNIFICANCE, test="sign_test", p_value=p_value)
+    if not gated:
+        return Tested(significant=False, test="not_tested")
     low, high = attempts_bootstrap(
         [[(float(a), float(b)) for a, b in before] for before, _ in rows],
         [[(float(a), float(b)) for a, b in after] for _, after in rows],

@@ -149,7 +149,9 @@ def attempts_bootstrap(
                 pool += [(0.0, size), (size, size)]
             values = np.asarray(pool, dtype=float)
             if moved[number] and tries > 1:
-                picked = values[generator.integers(0, len(values), size=(draws, tries))].mean(axis=1)
+                # How often each of the pool is drawn, instead of the draws themselves: one small product.
+                drawn = generator.multinomial(tries, np.full(len(values), 1 / len(values)), size=draws)
+                picked = drawn @ values / tries
             else:
                 picked = np.broadcast_to(values.mean(axis=0), (draws, 2))
             weight = weights[:, number] if weights is not None else 1.0

@@ -26,7 +26,8 @@ class MetricMovement:
     """One metric in both runs, over the tasks they have in common.
 
     `change` is current - baseline; `drop` is how much worse it got (0 or less: it did not), exact before rounding;
-    `test` is `sign_test`, `attempts_bootstrap`, `task_bootstrap`, `deterministic` or `unmoved`; `p_value` belongs to the sign test,
+    `test` is `sign_test`, `attempts_bootstrap`, `task_bootstrap`, `deterministic`, `unmoved`, or
+    `not_tested` (a metric that is only shown, with several attempts); `p_value` belongs to the sign test,
     `bounds` (one-sided 95%, of the change) to the bootstraps; `repeats_needed` estimates how many attempts per task would
     decide a suspect.
     """
