@@ -25,7 +25,7 @@ from agent_reach.evals.runner_setup import Prepared, RunOptions, prepare, resolv
 from agent_reach.records.codec import content_hash
 from agent_reach.records.events import AttemptFinished, AttemptStarted, FindingRaised, RunFinished, RunStarted
 from agent_reach.records.report import Report, RunInfo
-from agent_reach.records.score import TaskScore
+from agent_reach.records.score import AttemptScore, TaskScore
 from agent_reach.records.task import Task
 from agent_reach.version import __version__
 
@@ -150,7 +150,8 @@ class RunSession:
 
         async def worker() -> None:
             for task, index in pending:
-                await self._one(task, index, log)
+                score = await self._one(task, index, log)
+                group.create_task(self._tell(task, index, score, log))
 
         workers = min(self._prepared.concurrency, max(1, len(work)))
         try:
@@ -160,14 +161,18 @@ class RunSession:
         except BaseExceptionGroup as errors:
             raise _first(errors) from None
 
-    async def _one(self, task: Task, index: int, log: AttemptLog) -> None:
+    async def _tell(self, task: Task, index: int, score: AttemptScore, log: AttemptLog) -> None:
+        """An attempt is told when it is on disk."""
+        await log.sync()
+        self._prepared.notify(AttemptFinished(task_id=task.id, attempt=index, score=score))
+
+    async def _one(self, task: Task, index: int, log: AttemptLog) -> AttemptScore:
         prepared = self._prepared
         prepared.notify(AttemptStarted(task_id=task.id, attempt=index))
         attempted = await run_attempt(prepared, task, index, self._archived.id)
         if isinstance(attempted.failure, UnusableModelError) and not log.finished:
             raise attempted.failure
-        written = log.append(task.id, attempted.score)
-        prepared.notify(AttemptFinished(task_id=task.id, attempt=index, score=written))
+        return log.append(task.id, attempted.score)
 
     def report(self, log: AttemptLog, repeats: Mapping[str, int]) -> Report:
         """The report of what is on disk; `repeats` says how many attempts of each task belong to it."""

@@ -1,4 +1,4 @@
-"""The log of a run: one line per finished attempt, on disk before the attempt counts.
+"""The log of a run: one line per finished attempt, on disk before the attempt is told.
 
 A kill at any moment loses at most attempts that were under way. A half-written last line is cut off when the log is opened
 again; an attempt that stands in it twice counts once.
@@ -6,9 +6,11 @@ again; an attempt that stands in it twice counts once.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -32,6 +34,10 @@ class AttemptLog:
         self._path = path
         self._clean = clean
         self._file: IO[bytes] | None = None
+        self._disk: ThreadPoolExecutor | None = None
+        self._written = 0
+        self._synced = 0
+        self._syncing: asyncio.Future[None] | None = None
         self.finished: dict[Key, AttemptScore] = {}
         self.lost: dict[Key, AttemptScore] = {}
 
@@ -44,26 +50,49 @@ class AttemptLog:
         except BaseException:
             self._file.close()
             raise
+        self._disk = ThreadPoolExecutor(1, thread_name_prefix="agent-reach-log")
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._disk is not None:
+            self._disk.shutdown(wait=True)
+            self._disk = None
         if self._file is not None:
+            os.fsync(self._file.fileno())
             self._file.close()
             self._file = None
 
     def append(self, task_id: str, score: AttemptScore) -> AttemptScore:
-        """Write an attempt and wait until it is on disk; the attempt as written (without secrets) is returned."""
+        """Write an attempt, which then survives the end of this process; it is returned as written, without secrets."""
         assert self._file is not None, "the log is not open"
         cleaned = self._clean(to_json(score))
         line = json.dumps({"task_id": task_id, "attempt": cleaned}, ensure_ascii=False, allow_nan=False)
         self._file.write(line.encode("utf-8", "backslashreplace") + b"\n")
         self._file.flush()
-        os.fsync(self._file.fileno())
+        self._written += 1
         written = from_json(AttemptScore, cleaned)
         self._take((task_id, score.index), written)
         return written
+
+    async def sync(self) -> None:
+        """Wait until everything written so far is on disk; those who wait at the same time share one flush of the disk."""
+        wanted = self._written
+        while self._synced < wanted:
+            if self._syncing is None:
+                self._syncing = asyncio.ensure_future(self._flush_disk())
+            await asyncio.shield(self._syncing)
+
+    async def _flush_disk(self) -> None:
+        assert self._file is not None
+        covered = self._written
+        try:
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self._disk, os.fsync, self._file.fileno())
+            self._synced = max(self._synced, covered)
+        finally:
+            self._syncing = None
 
     def attempts_of(self, task_id: str, repeats: int) -> tuple[AttemptScore, ...]:
         """The attempts of a task in order; lost ones stand where nothing better came."""
