@@ -16,7 +16,7 @@ from tests.evals_agents.tiny_model import write_tiny_model
 from agent_reach.config.settings import AgentConfig
 from agent_reach.errors import AgentReachError, ConfigError
 from agent_reach.evals.agents.base import AgentSetup, UnusableModelError, build_agent
-from agent_reach.evals.agents.local import LocalAgent, merged_roles, read_reply
+from agent_reach.evals.agents.local import LocalAgent, merged_roles, read_reply, with_reminder
 from agent_reach.evals.agents.model_fetch import FILE_NAME, MEMBER, fetch_model, fetched_model
 from agent_reach.evals.agents.reply_schema import grammar_schema, reply_schema, tools_text
 from agent_reach.records.tool import Tool
@@ -144,6 +144,14 @@ def test_roles_alternate() -> None:
         ]
     )
     assert merged == [{"role": "user", "content": "a\n\nb"}, {"role": "assistant", "content": "c"}]
+
+
+def test_a_reminder_stands_behind_results_alone() -> None:
+    first = [{"role": "system", "content": "s"}, {"role": "user", "content": "q"}]
+    assert with_reminder(first) == first
+    later = [*first, {"role": "assistant", "content": "{}"}, {"role": "user", "content": "Result of a:\n3"}]
+    assert with_reminder(later)[:-1] == later[:-1]
+    assert with_reminder(later)[-1]["content"].startswith("Result of a:\n3\n\nIf the results answer")
 
 
 def test_schemas_are_sanitised_for_the_grammar() -> None:

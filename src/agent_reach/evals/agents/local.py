@@ -39,6 +39,7 @@ SYSTEM_PROMPT = (
     "asked for them.\n"
     f'When no tool fits, or the results answer the request: {{"tool": "{NO_TOOL}", "answer": "<text>"}}.'
 )
+REMINDER = f'If the results answer the request, reply {{"tool": "{NO_TOOL}", "answer": "..."}} now.'
 
 
 class LocalAgent:
@@ -125,7 +126,7 @@ class LocalAgent:
     def _body(self, session: AttemptSession, messages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         config = self._config
         body: dict[str, Any] = {
-            "messages": merged_roles(messages),
+            "messages": with_reminder(merged_roles(messages)),
             "temperature": config.temperature if config.temperature is not None else 0.0,
             "max_tokens": config.max_tokens or DEFAULT_MAX_TOKENS,
             "seed": config.seed if config.seed is not None else self._setup.seed,
@@ -252,6 +253,14 @@ def merged_roles(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         else:
             merged.append({"role": role, "content": content})
     return merged
+
+
+def with_reminder(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Behind a result, the last words say how to stop: small models otherwise go on calling."""
+    if not any(message["role"] == "assistant" for message in messages):
+        return list(messages)
+    last = messages[-1]
+    return [*messages[:-1], {**last, "content": f"{last['content']}\n\n{REMINDER}"}]
 
 
 def find_model(config: AgentConfig, folder: str) -> Path:
