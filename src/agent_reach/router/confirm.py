@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.catalog.schema import parameter_types
@@ -183,8 +184,19 @@ def _lines(
 def token_saving(text: str, candidates: Sequence[Candidate | Tool], catalog: Catalog) -> TokenSaving:
     """What the text saves (estimated tokens, see `text.counting`)."""
     sizes = [count_json_tokens(_definition(catalog, tool)) for tool in tools_of(candidates)]
-    everything = sum(count_json_tokens(_definition(catalog, tool)) for tool in catalog.tools)
-    return TokenSaving(shown=count_tokens(text), full=sum(sizes), all_tools=everything)
+    return TokenSaving(shown=count_tokens(text), full=sum(sizes), all_tools=_weight_of(catalog))
+
+
+_weights: WeakKeyDictionary[Catalog, int] = WeakKeyDictionary()
+
+
+def _weight_of(catalog: Catalog) -> int:
+    """Tokens of all tools of a catalog; counted once, because catalogs do not change."""
+    known = _weights.get(catalog)
+    if known is None:
+        known = sum(count_json_tokens(_definition(catalog, tool)) for tool in catalog.tools)
+        _weights[catalog] = known
+    return known
 
 
 def openai_tools(candidates: Sequence[Candidate | Tool], catalog: Catalog) -> list[dict[str, Any]]:
