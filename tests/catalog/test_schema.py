@@ -74,6 +74,11 @@ def test_every_problem_is_listed_at_once() -> None:
         ),
         ({"type": "string", "format": "made-up"}, ["anything"], [1]),
         ({"type": "string", "pattern": "^(?!tmp)"}, ["x"], ["tmp1"]),
+        (
+            {"type": "string", "pattern": r"^[\w-\.]+@([\w-]+\.)+[\w-]{2,4}$"},
+            ["a-b.c@d.org"],
+            ["a b@d.org", "a@d"],
+        ),
         ({"type": "string", "minLength": 2}, ["日本", "👍👍"], ["日"]),
         (
             {"type": "array", "items": [{"type": "string"}, {"type": "integer"}], "additionalItems": False},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from agent_reach.catalog.references import settle_references
 from agent_reach.records.finding import Finding
 
 MAX_KEYWORD_REPAIRS = 50
+_CLASS_HYPHEN = re.compile(r"(\\[wdsWDS])-(?=[^\]])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,15 @@ def _settle_patterns(dialect: Dialect) -> None:
             continue
         pattern = key if is_name else holder[key]
         if not pattern_compiles(pattern):
+            lenient = _CLASS_HYPHEN.sub(r"\1\\-", pattern)
+            if lenient != pattern and pattern_compiles(
+                lenient
+            ):  # `[\w-.]`: browsers read the hyphen as itself
+                if is_name:
+                    holder.setdefault(lenient, holder.pop(key))
+                else:
+                    holder[key] = lenient
+                continue
             place = (path, key) if is_name else path
             dialect.note("pattern_uncompilable", place, found=pattern)
             del holder[key]
