@@ -33,11 +33,40 @@ class ArgumentScore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A confidence interval: `method` is `wilson`, `bootstrap` (by task), or `wilson_tasks` where all tasks agree and a
+    bootstrap would claim certainty (Wilson with tasks as trials); of a difference `newcombe`, or `exact` where nothing is
+    left to chance."""
+
+    low: float
+    high: float
+    level: float = 0.95
+    method: str = "wilson"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofTrial:
+    """One experiment on a cause: the task run again with `intervention` (several joined by `+` when only together they
+    help) against untouched runs of it. Counts are (right, attempts); `more` further attempts a side would decide."""
+
+    intervention: str
+    change: Message
+    verdict: Literal["proved", "refuted", "undecided"]
+    untouched: tuple[int, int] = (0, 0)
+    changed: tuple[int, int] = (0, 0)
+    gain: float = 0.0
+    interval: Interval | None = None
+    more: int | None = None
+    spent: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
     """Why a decision was lost: a hypothesis until `proof` says otherwise.
 
     `name` is one of the table in `evals/attribution`; `step` is the golden step it cascaded from; `blame` is `model`,
-    `reach_layer`, `normaliser`, `tool` or `undetermined`; `proof` is `proved`, `refuted`, `undecided` or empty.
+    `reach_layer`, `normaliser`, `tool` or `undetermined`; `proof` is `proved`, `refuted`, `undecided` or empty,
+    `trials` the experiments that say so.
     """
 
     name: str
@@ -48,6 +77,7 @@ class Cause:
     step: str = ""
     proof: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
+    trials: tuple[ProofTrial, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,17 +232,6 @@ class TaskScore:
     pass_rate: float | None = None
     order: str = "in_order"
     mode: str = "path"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
-    """A confidence interval: `method` is `wilson`, `bootstrap` (by task), or `wilson_tasks` where all tasks agree and a
-    bootstrap would claim certainty (Wilson with tasks as trials)."""
-
-    low: float
-    high: float
-    level: float = 0.95
-    method: str = "wilson"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
