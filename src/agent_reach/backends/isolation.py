@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import importlib
 import inspect
 import os
@@ -158,19 +159,36 @@ def load_function(written: str, where: str = "") -> Callable[..., Any]:
 
 
 async def _call_function(written: str, place: AttemptPlace, name: str) -> None:
+    """Call a hook with the place, or with nothing where it takes nothing. A plain function runs in a thread, so that it may
+    block; the context variables it sets are those of the attempt, so that handlers see them."""
     function = load_function(written, where=f"execution.{name}")
+    arguments = (place,) if _takes_an_argument(function) else ()
     try:
         if inspect.iscoroutinefunction(function):
-            await function(place)
+            await function(*arguments)
         else:
-            result = await asyncio.to_thread(function, place)
+            context = contextvars.copy_context()
+            result = await asyncio.to_thread(context.run, function, *arguments)
+            for variable, value in context.items():
+                if variable.get(None) is not value:
+                    variable.set(value)
             if inspect.isawaitable(result):
                 await result
     except Exception as error:
         raise ServerError(
             f"{name} failed: {type(error).__name__}: {error}",
             where=f"{place.task_id}#{place.attempt} {written}",
+            next_step="run the function alone and mend it",
         ) from error
+
+
+def _takes_an_argument(function: Any) -> bool:
+    try:
+        kinds = [parameter.kind for parameter in inspect.signature(function).parameters.values()]
+    except (TypeError, ValueError):
+        return True
+    keyword_only = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+    return any(kind not in keyword_only for kind in kinds)
 
 
 async def _run_command(command: tuple[str, ...], place: AttemptPlace, name: str) -> None:
