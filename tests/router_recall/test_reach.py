@@ -178,7 +178,7 @@ def noted_catalog() -> Catalog:
 def test_candidate_text_says_what_a_call_needs() -> None:
     catalog = noted_catalog()
     text = confirm.render_text(catalog.tools[:1], catalog, filled={"get_weather": {"city": "Rome"}})
-    assert text == 'get_weather(city="Rome", [days:1-7], [unit=celsius(摄氏/C)|fahrenheit]): Weather ahead'
+    assert text == 'get_weather(city="Rome", days?:1-7, unit?=celsius(摄氏/C)|fahrenheit): Weather ahead'
 
 
 def test_borders_only_where_the_rival_is_a_candidate() -> None:
@@ -424,3 +424,13 @@ def test_an_environment_hides_what_lacks_its_needs(tmp_path: Path) -> None:
     assert missing_needs(tool, EnvironmentGrants(scopes=("admin",), env=("KEY",))) == ""
     reach = Reach.from_config(project(tmp_path, {"environment": "staging"}))
     assert reach.hidden == {}
+
+
+def test_shown_names_are_callable_even_where_names_repeat() -> None:
+    tools = [
+        Tool(name="search", server=server, description=f"Search the {server}") for server in ("docs", "mail")
+    ]
+    catalog = Catalog.from_tools([*tools, Tool(name="Pets.find one", description="Find a pet")])
+    shown = [confirm.shown_name(catalog, tool) for tool in catalog.tools]
+    assert shown == ["docs/search", "mail/search", "Pets.find one"]
+    assert [catalog.get(name) for name in shown] == list(catalog.tools)

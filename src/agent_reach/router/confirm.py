@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.catalog.schema import parameter_types
+from agent_reach.errors import AmbiguousToolError
 from agent_reach.records.tool import ParameterHint, Tool
 from agent_reach.router.stages import Candidate
 from agent_reach.text.counting import count_json_tokens, count_tokens
@@ -64,7 +65,7 @@ def candidate_text(
     values: int = MAX_VALUES,
     optional: bool = True,
 ) -> str:
-    """One tool in one or two lines: `name(required, [optional]) - summary`, known values, borders to `rivals`."""
+    """One tool in one or two lines: `name(required, optional?): summary`, known values, borders to `rivals`."""
     known = dict(filled or {})
     parts = []
     left_out = 0
@@ -73,10 +74,11 @@ def candidate_text(
         if not required and not optional and parameter not in known:
             left_out += 1
             continue
-        text = parameter + _shape(schema, _hint(tool, parameter), values)
+        text = parameter if required else f"{parameter}?"
+        text += _shape(schema, _hint(tool, parameter), values)
         if parameter in known:
             text += "=" + json.dumps(known[parameter], ensure_ascii=False, default=str)
-        parts.append(text if required else f"[{text}]")
+        parts.append(text)
     if left_out:
         parts.append(f"+{left_out} optional")
     line = f"{name or tool.name}({', '.join(parts)}): {summary_of(tool)}"
@@ -171,7 +173,7 @@ def _lines(
     return [
         candidate_text(
             tool,
-            name=_wire(catalog, tool),
+            name=shown_name(catalog, tool),
             rivals=rivals - {tool.key, tool.name},
             filled=filled.get(tool.key),
             values=values,
@@ -287,6 +289,14 @@ def meta_tools() -> list[dict[str, Any]]:
             },
         },
     ]
+
+
+def shown_name(catalog: Catalog, tool: Tool) -> str:
+    """The tool's own name where it is unique in the catalog, else its key: what text shows and `Reach.call` accepts."""
+    try:
+        return tool.name if catalog.resolve(tool.name) is not None else tool.key
+    except AmbiguousToolError:
+        return tool.key
 
 
 def _definition(catalog: Catalog, tool: Tool) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from agent_reach.backends.base import failure
 from agent_reach.catalog.naming import resolve_emitted_name
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import CallOutcome
-from agent_reach.router.confirm import CALL, DESCRIBE, SEARCH, render_text
+from agent_reach.router.confirm import CALL, DESCRIBE, SEARCH, render_text, shown_name
 from agent_reach.text.tokens import nearest_names
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ async def call_by_name(
 def _search(reach: Reach, given: Mapping[str, Any]) -> CallOutcome:
     query = given.get("query") or next((value for value in given.values() if isinstance(value, str)), "")
     found = reach.find(str(query))
-    names = [reach.catalog.wire_name(candidate.tool) for candidate in found]
+    names = [shown_name(reach.catalog, candidate.tool) for candidate in found]
     text = render_text(found, reach.catalog)
     if not found:
         near = f" Nearest names: {', '.join(found.nearest_names)}." if found.nearest_names else ""
