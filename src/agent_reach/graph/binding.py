@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from agent_reach.graph.fields import Field
 from agent_reach.graph.vocabulary import (
     ACKNOWLEDGEMENTS,
+    AMBIENT_FAMILIES,
     CODE_WORDS,
     GENERIC,
     NAME_WORDS,
     STEERING,
+    UNITS,
     chinese_words,
     entity_and_attribute,
-    AMBIENT_FAMILIES,
-    UNITS,
     families,
     name_words,
 )

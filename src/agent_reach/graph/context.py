@@ -34,7 +34,7 @@ from agent_reach.records.tool import Tool
 from agent_reach.text.stopwords import is_function_word
 from agent_reach.text.tokens import split_identifier
 
-READ_TO_READ = .88
+READ_TO_READ = 0.93
 WRITE_TO_READ = 0.45
 WRITE_TO_WRITE = 0.7
 READ_ECHO = 0.8

@@ -33,11 +33,10 @@ MAX_DEPTH = 9
 MAX_FIELDS = 400
 _WRAPPERS = frozenset({"result", "results", "returns", "return", "data", "response", "output", "items", "payload", "value"})
 _REFERENCE_NOISE = frozenset(
-    "list result object item response output schema model dto type base data info detail details paginated page"
-    " enum full basic simple simplified".split()
+    ["list", "result", "object", "item", "response", "output", "schema", "model", "dto", "type", "base", "data", "info", "detail", "details", "paginated", "page", "enum", "full", "basic", "simple", "simplified"]
 )
-_RETURNS = re.compile(r"(?:^|\n)\s*(?:Returns?|:returns?:?|@returns?|返回)\s*[::]?\s*(.+?)(?:\n\s*\n|\n\s*(?:Raises|Args|Example|:\w)|\Z)", re.S)  # noqa: RUF001
-_RETURN_FIELD = re.compile(r"^\s*[-*]?\s*`?([A-Za-z_][\w.]*)`?\s*(?:\(([\w\[\], ]+)\))?\s*[::]\s*(.+)$", re.M)  # noqa: RUF001
+_RETURNS = re.compile(r"(?:^|\n)\s*(?:Returns?|:returns?:?|@returns?|返回)\s*[::]?\s*(.+?)(?:\n\s*\n|\n\s*(?:Raises|Args|Example|:\w)|\Z)", re.S)
+_RETURN_FIELD = re.compile(r"^\s*[-*]?\s*`?([A-Za-z_][\w.]*)`?\s*(?:\(([\w\[\], ]+)\))?\s*[::]\s*(.+)$", re.M)
 _INLINE_RETURN = re.compile(r"\b(?:returns?|fetch(?:es)?|retrieves?|get(?:s)?|provides?)\s+(?:the|a|an|all|list of)?\s*([a-z][a-z _-]{2,60})", re.I)
 
 

@@ -9,10 +9,7 @@ from typing import Any, Literal
 from agent_reach.errors import ConfigError
 from agent_reach.text.tokens import nearest_names
 
-DEFAULT_META_TOOLS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    name: (("tool_name", "tool", "name", "toolName", "function", "action"), ("arguments", "args", "params", "parameters", "input", "tool_input"))
-    for name in ("execute_tool", "call_tool", "run_tool", "use_tool", "invoke_tool", "tool_execute", "execute_action", "use_mcp_tool")
-}
+DEFAULT_META_TOOLS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = dict.fromkeys(("execute_tool", "call_tool", "run_tool", "use_tool", "invoke_tool", "tool_execute", "execute_action", "use_mcp_tool"), (("tool_name", "tool", "name", "toolName", "function", "action"), ("arguments", "args", "params", "parameters", "input", "tool_input")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,47 +46,27 @@ SUFFIXES = {
 }
 # Names that say nothing without the thing they belong to.
 GENERIC = frozenset(
-    """id uuid key name title label type status state code number value result data item items object output response
-    message text content description detail info information success ok error count total page limit offset size
-    index list entry record field property attribute option mode format kind category level flag query q filter sort
-    order_by url link href version note comment comments reason metadata meta params parameter argument input
-    body subject summary results returns return self root set enabled active action date time""".split()
+    ["id", "uuid", "key", "name", "title", "label", "type", "status", "state", "code", "number", "value", "result", "data", "item", "items", "object", "output", "response", "message", "text", "content", "description", "detail", "info", "information", "success", "ok", "error", "count", "total", "page", "limit", "offset", "size", "index", "list", "entry", "record", "field", "property", "attribute", "option", "mode", "format", "kind", "category", "level", "flag", "query", "q", "filter", "sort", "order_by", "url", "link", "href", "version", "note", "comment", "comments", "reason", "metadata", "meta", "params", "parameter", "argument", "input", "body", "subject", "summary", "results", "returns", "return", "self", "root", "set", "enabled", "active", "action", "date", "time"]
 )
 ACKNOWLEDGEMENTS = frozenset(
-    """status success ok message error result done acknowledged confirmation code updated deleted created returns
-    detail reason count warning warnings errors note page total limit offset per_page has_more next previous""".split()
+    ["status", "success", "ok", "message", "error", "result", "done", "acknowledged", "confirmation", "code", "updated", "deleted", "created", "returns", "detail", "reason", "count", "warning", "warnings", "errors", "note", "page", "total", "limit", "offset", "per_page", "has_more", "next", "previous"]
 )
 # Inputs that steer a request rather than carry a value of the world.
 STEERING = frozenset(
-    """page limit offset per_page page_size page_number size sort sort_by order_by order direction ascending
-    descending include exclude fields expand verbose format mode cursor max_results count top_k k timeout
-    include_adult append_to_response human_readable precision debug dry_run force recursive retries""".split()
+    ["page", "limit", "offset", "per_page", "page_size", "page_number", "size", "sort", "sort_by", "order_by", "order", "direction", "ascending", "descending", "include", "exclude", "fields", "expand", "verbose", "format", "mode", "cursor", "max_results", "count", "top_k", "k", "timeout", "include_adult", "append_to_response", "human_readable", "precision", "debug", "dry_run", "force", "recursive", "retries"]
 )
 VERBS = frozenset(
-    """get find search list fetch lookup look retrieve read show view query check create make add new build generate
-    compose produce draft register insert update modify edit change alter set put patch post delete remove cancel
-    erase drop clear send deliver forward share book reserve schedule order buy purchase sell place submit open
-    close start stop pause resume enable disable calculate compute estimate convert transform validate verify
-    authenticate login signin log sign logout authorize connect track monitor count filter sort export import
-    download upload save store load run execute invoke call return exchange transfer withdraw deposit pay refund
-    subscribe unsubscribe follow unfollow like invite accept reject approve decline reply comment mention rename
-    move copy mount translate summarize analyze detect recognize extract parse describe compare recommend suggest
-    discover browse select choose pick apply activate deactivate assign unassign reset restart lock unlock turn
-    grant revoke attach detach merge link unlink publish archive restore rate review report request notify
-    remind plan resolve reschedule determine obtain is has can""".split()
+    ["get", "find", "search", "list", "fetch", "lookup", "look", "retrieve", "read", "show", "view", "query", "check", "create", "make", "add", "new", "build", "generate", "compose", "produce", "draft", "register", "insert", "update", "modify", "edit", "change", "alter", "set", "put", "patch", "post", "delete", "remove", "cancel", "erase", "drop", "clear", "send", "deliver", "forward", "share", "book", "reserve", "schedule", "order", "buy", "purchase", "sell", "place", "submit", "open", "close", "start", "stop", "pause", "resume", "enable", "disable", "calculate", "compute", "estimate", "convert", "transform", "validate", "verify", "authenticate", "login", "signin", "log", "sign", "logout", "authorize", "connect", "track", "monitor", "count", "filter", "sort", "export", "import", "download", "upload", "save", "store", "load", "run", "execute", "invoke", "call", "return", "exchange", "transfer", "withdraw", "deposit", "pay", "refund", "subscribe", "unsubscribe", "follow", "unfollow", "like", "invite", "accept", "reject", "approve", "decline", "reply", "comment", "mention", "rename", "move", "copy", "mount", "translate", "summarize", "analyze", "detect", "recognize", "extract", "parse", "describe", "compare", "recommend", "suggest", "discover", "browse", "select", "choose", "pick", "apply", "activate", "deactivate", "assign", "unassign", "reset", "restart", "lock", "unlock", "turn", "grant", "revoke", "attach", "detach", "merge", "link", "unlink", "publish", "archive", "restore", "rate", "review", "report", "request", "notify", "remind", "plan", "resolve", "reschedule", "determine", "obtain", "is", "has", "can"]
 )
 READ_VERBS = frozenset(
-    """get find search list fetch lookup look retrieve read show view query check discover browse describe count
-    calculate compute estimate obtain determine filter track is has compare detect extract parse convert""".split()
+    ["get", "find", "search", "list", "fetch", "lookup", "look", "retrieve", "read", "show", "view", "query", "check", "discover", "browse", "describe", "count", "calculate", "compute", "estimate", "obtain", "determine", "filter", "track", "is", "has", "compare", "detect", "extract", "parse", "convert"]
 )
 MAKE_VERBS = frozenset(
-    """create make add new build generate compose produce draft register insert book reserve place submit post upload
-    open start order buy purchase schedule request send""".split()
+    ["create", "make", "add", "new", "build", "generate", "compose", "produce", "draft", "register", "insert", "book", "reserve", "place", "submit", "post", "upload", "open", "start", "order", "buy", "purchase", "schedule", "request", "send"]
 )
 # Verbs that are never the thing itself: inside a name (`shop_get_recipe`) they part the service from the thing.
 ACTIONS = frozenset(
-    """get find search fetch lookup retrieve read show query create add insert update modify edit delete remove
-    cancel send login validate verify convert calculate compute list generate""".split()
+    ["get", "find", "search", "fetch", "lookup", "retrieve", "read", "show", "query", "create", "add", "insert", "update", "modify", "edit", "delete", "remove", "cancel", "send", "login", "validate", "verify", "convert", "calculate", "compute", "list", "generate"]
 )
 AMBIENT = frozenset({"current", "system", "user", "my", "device", "today", "now", "local", "default"})
 AMBIENT_FAMILIES = {
@@ -96,31 +76,25 @@ AMBIENT_FAMILIES = {
     "language": frozenset({"language", "locale"}),
 }
 UNITS = frozenset(
-    """kg kilogram g gram lb lbs pound oz ounce km kilometer m meter metre cm centimeter mm mile mi foot feet ft inch
-    yard celsius fahrenheit kelvin c f l liter litre ml gallon kwh kw watt hectare acre m2 sqft sqm minute min sec
-    second hour usd eur cny rmb gbp jpy db bar psi mph kph""".split()
+    ["kg", "kilogram", "g", "gram", "lb", "lbs", "pound", "oz", "ounce", "km", "kilometer", "m", "meter", "metre", "cm", "centimeter", "mm", "mile", "mi", "foot", "feet", "ft", "inch", "yard", "celsius", "fahrenheit", "kelvin", "c", "f", "l", "liter", "litre", "ml", "gallon", "kwh", "kw", "watt", "hectare", "acre", "m2", "sqft", "sqm", "minute", "min", "sec", "second", "hour", "usd", "eur", "cny", "rmb", "gbp", "jpy", "db", "bar", "psi", "mph", "kph"]
 )
 LOGIN_WORDS = frozenset({"login", "signin", "authenticate", "authorize", "logon", "auth"})
 CHECK_VERBS = frozenset({"validate", "verify", "normalize", "check", "format", "sanitize", "standardize", "resolve"})
 PREPOSITIONS = frozenset(
-    "by in for from of with on based at to using within near between under about per via and or as".split()
+    ["by", "in", "for", "from", "of", "with", "on", "based", "at", "to", "using", "within", "near", "between", "under", "about", "per", "via", "and", "or", "as"]
 )
 QUALIFIERS = frozenset(
-    """current latest recent most all my available list new details detail info information data nearest next
-    previous last first full the a an any unread top popular active given specified desired target system user
-    device today now default own each single multiple related similar trending upcoming received sent direct
-    basic general specific complete entire total""".split()
+    ["current", "latest", "recent", "most", "all", "my", "available", "list", "new", "details", "detail", "info", "information", "data", "nearest", "next", "previous", "last", "first", "full", "the", "a", "an", "any", "unread", "top", "popular", "active", "given", "specified", "desired", "target", "system", "user", "device", "today", "now", "default", "own", "each", "single", "multiple", "related", "similar", "trending", "upcoming", "received", "sent", "direct", "basic", "general", "specific", "complete", "entire", "total"]
 )
 # Verbs that stand in pairs (`start_stop`, `lock_unlock`); any other second verb is a noun (`get_order`).
 _PAIRED = frozenset(
-    "start stop enable disable lock unlock activate deactivate open close turn check set add remove".split()
+    ["start", "stop", "enable", "disable", "lock", "unlock", "activate", "deactivate", "open", "close", "turn", "check", "set", "add", "remove"]
 )
 _METHODS = frozenset({"get", "post", "put", "patch", "delete"})
 _METHOD_VERBS = ACTIONS | {"discover", "browse", "list"}
 _OWNERS = frozenset({"user", "system", "device"})
 _LIGHT_TAILS = frozenset(
-    "detail details info information data list result results record records summary overview content contents history"
-    .split()
+    ["detail", "details", "info", "information", "data", "list", "result", "results", "record", "records", "summary", "overview", "content", "contents", "history"]
 )
 FAMILIES: dict[str, frozenset[str]] = {
     name: frozenset(words.split())

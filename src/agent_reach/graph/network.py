@@ -1,0 +1,183 @@
+"""The trusted part of a graph as adjacency lists, and the walks over it: hops, costs, strongly connected groups.
+
+Every walk is iterative, so that no cycle, self-loop or long chain can hang it or exhaust the stack.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Collection, Iterable, Sequence
+
+from agent_reach.graph.assemble import EdgeTable
+from agent_reach.graph.options import GraphOptions
+
+INFINITE = float("inf")
+
+
+class Network:
+    """Nodes 0..n-1 with the trusted edges between entries and tools; `removed` nodes and partitions are left out."""
+
+    def __init__(self, table: EdgeTable, options: GraphOptions, removed: Collection[int] = ()) -> None:
+        self.size = table.entry_count + table.tool_count
+        self.entries = range(table.entry_count)
+        gone = set(removed)
+        self.out: list[list[int]] = [[] for _ in range(self.size)]
+        self.cost: list[list[float]] = [[] for _ in range(self.size)]
+        unit = options.latency_unit * 1000
+        size = self.size
+        out, cost, counted = self.out, self.cost, table.counts
+        for place, (source, target, score, trusted) in enumerate(zip(table.source, table.target, table.score, table.trusted, strict=True)):
+            if not trusted or score <= 0 or source >= size or target >= size or source in gone or target in gone:
+                continue
+            out[source].append(target)
+            price = 1.0 / score
+            counts = counted[place]
+            if counts is not None and counts.latency_count:
+                price *= max(1.0, counts.latency_sum / counts.latency_count / unit)
+            cost[source].append(price)
+
+    def hops_from(self, starts: Iterable[int]) -> list[int]:
+        """Fewest hops from any of the starts; -1 where no path leads."""
+        found = [-1] * self.size
+        queue: deque[int] = deque()
+        for start in starts:
+            if found[start] < 0:
+                found[start] = 0
+                queue.append(start)
+        out = self.out
+        while queue:
+            node = queue.popleft()
+            further = found[node] + 1
+            for target in out[node]:
+                if found[target] < 0:
+                    found[target] = further
+                    queue.append(target)
+        return found
+
+    def costs_from(self, starts: Iterable[int]) -> tuple[list[float], list[int]]:
+        """Least cost from any of the starts (`inf` where no path leads) and the node before on that path (-1: none)."""
+        found = [INFINITE] * self.size
+        before = [-1] * self.size
+        heap: list[tuple[float, int]] = []
+        for start in starts:
+            found[start] = 0.0
+            heap.append((0.0, start))
+        heapq.heapify(heap)
+        out, cost = self.out, self.cost
+        while heap:
+            price, node = heapq.heappop(heap)
+            if price > found[node]:
+                continue
+            for target, step in zip(out[node], cost[node], strict=True):
+                total = price + step
+                if total < found[target]:
+                    found[target] = total
+                    before[target] = node
+                    heapq.heappush(heap, (total, target))
+        return found, before
+
+
+def strong_groups(out: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Strongly connected groups of two nodes or more (Tarjan 1972, iterative), each sorted, largest first."""
+    size = len(out)
+    number = [-1] * size
+    low = [0] * size
+    on_stack = bytearray(size)
+    stack: list[int] = []
+    groups: list[list[int]] = []
+    counter = 0
+    for root in range(size):
+        if number[root] >= 0:
+            continue
+        work = [(root, iter(out[root]))]
+        number[root] = low[root] = counter
+        counter += 1
+        stack.append(root)
+        on_stack[root] = 1
+        while work:
+            node, targets = work[-1]
+            for target in targets:
+                if number[target] < 0:
+                    number[target] = low[target] = counter
+                    counter += 1
+                    stack.append(target)
+                    on_stack[target] = 1
+                    work.append((target, iter(out[target])))
+                    break
+                if on_stack[target] and number[target] < low[node]:
+                    low[node] = number[target]
+            else:
+                work.pop()
+                if work and low[node] < low[work[-1][0]]:
+                    low[work[-1][0]] = low[node]
+                if low[node] == number[node]:
+                    group = []
+                    while True:
+                        member = stack.pop()
+                        on_stack[member] = 0
+                        group.append(member)
+                        if member == node:
+                            break
+                    if len(group) > 1:
+                        groups.append(sorted(group))
+    return sorted(groups, key=lambda group: (-len(group), group[0]))
+
+
+def dominators(out: Sequence[Sequence[int]], starts: Sequence[int]) -> list[int]:
+    """The immediate dominator of each node from a virtual root over the starts: -1 the root itself, -2 unreachable.
+
+    Cooper, Harvey, Kennedy: A simple, fast dominance algorithm (2001).
+    """
+    size = len(out)
+    root = size
+    order = _postorder(out, starts, root)
+    position = {node: place for place, node in enumerate(order)}
+    before: list[list[int]] = [[] for _ in range(size)]
+    for node in order:
+        for target in starts if node == root else out[node]:
+            if target != node:
+                before[target].append(node)
+    parent: dict[int, int] = {root: root}
+    changed = True
+    while changed:
+        changed = False
+        for node in reversed(order):
+            if node == root:
+                continue
+            chosen = -1
+            for candidate in before[node]:
+                if candidate not in parent:
+                    continue
+                chosen = candidate if chosen < 0 else _meet(candidate, chosen, parent, position)
+            if chosen >= 0 and parent.get(node) != chosen:
+                parent[node] = chosen
+                changed = True
+    return [-2 if node not in parent else (-1 if parent[node] == root else parent[node]) for node in range(size)]
+
+
+def _postorder(out: Sequence[Sequence[int]], starts: Sequence[int], root: int) -> list[int]:
+    seen = bytearray(len(out) + 1)
+    seen[root] = 1
+    order: list[int] = []
+    work = [(root, iter(starts))]
+    while work:
+        node, targets = work[-1]
+        for target in targets:
+            if not seen[target]:
+                seen[target] = 1
+                work.append((target, iter(out[target])))
+                break
+        else:
+            order.append(node)
+            work.pop()
+    return order
+
+
+def _meet(left: int, right: int, parent: dict[int, int], position: dict[int, int]) -> int:
+    while left != right:
+        while position[left] < position[right]:
+            left = parent[left]
+        while position[right] < position[left]:
+            right = parent[right]
+    return left
