@@ -187,11 +187,13 @@ def run_agent_reach(rows: list[dict[str, Any]]) -> dict[str, Any]:
                 for call in row["gold"]
                 for tool, args in call.items()
             )
+            if "turns" in row:
+                golds = tuple((GoldenCall(tool=tool, args=args),) for tool, args in row["right"])
             tasks[name] = Task(
                 id=name,
                 kind="must",
                 query=row["question"],
-                order="any_order",
+                order="in_order" if "turns" in row else "any_order",
                 paths=(GoldenPath(stages=golds),),
             )
         calls = tuple(
@@ -310,10 +312,9 @@ def run_agentevals(rows: list[dict[str, Any]]) -> dict[str, Any]:
             {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": json.dumps(args)}}
             for n, (name, args) in enumerate(calls)
         ]
-        return [
-            {"role": "user", "content": question},
-            {"role": "assistant", "content": "", "tool_calls": made},
-        ]
+        groups = [[call] for call in made] if in_turns else [made]
+        answers = [{"role": "assistant", "content": "", "tool_calls": group} for group in groups]
+        return [{"role": "user", "content": question}, *answers]
 
     work = [
         (messages(row["question"], row["calls"]), messages(row["question"], row["right"])) for row in rows
@@ -377,8 +378,9 @@ def run_ragas(rows: list[dict[str, Any]]) -> dict[str, Any]:
         MultiTurnSample(
             user_input=[
                 HumanMessage(content=row["question"]),
-                AIMessage(
-                    content="", tool_calls=[ToolCall(name=name, args=args) for name, args in row["calls"]]
+                *(
+                    AIMessage(content="", tool_calls=[ToolCall(name=name, args=args) for name, args in group])
+                    for group in ([[call] for call in row["calls"]] if "turns" in row else [row["calls"]])
                 ),
             ],
             reference_tool_calls=[ToolCall(name=name, args=args) for name, args in row["right"]],

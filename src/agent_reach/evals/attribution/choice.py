@@ -24,6 +24,10 @@ _DENIAL = re.compile(
     r"(?:no|not have|don't have|do not have|lack|without|couldn't find|could not find|can't find|cannot find)"
     r"[^.\n]{0,40}\b(?:tool|function|way|ability|access|capability)|没有[^。\n]{0,12}(?:工具|功能|办法|权限|接口)|找不到[^。\n]{0,12}工具"
 )
+_UNABLE = re.compile(
+    r"\bunable\b|\bcannot\b|\bcan't\b|\bnot able\b|\bnot possible\b|\bunfortunately\b|\bwould you like\b"
+    r"|无法|不能|不可以|抱歉|很遗憾|是否需要|要不要"
+)
 _ASKING = re.compile(
     r"\bcould you\b|\bplease (?:provide|confirm|tell|share)\b|\bwhich \w+\b.*\?|请(?:提供|告知|确认|问|补充)|哪(?:个|一)"
 )
@@ -120,7 +124,7 @@ def talked_not_called(evidence: DecisionEvidence) -> Found | None:
     named = _names_tool(evidence, text)
     if not named and not (claims and _speaks_of_the_deed(evidence, text)):
         return None
-    if _ASKING.search(text) and not named:
+    if not named and (_ASKING.search(text) or _UNABLE.search(text)):
         return None
     shown = evidence.text[:120].replace("\n", " ")
     return found(
