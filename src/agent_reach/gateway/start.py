@@ -1,0 +1,140 @@
+"""A gateway from a project file, an `mcpServers` file, or any other source of tools.
+
+Servers are only named here; they start when somebody asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent_reach.catalog.catalog import Catalog
+from agent_reach.catalog.overlay import Overlay, load_overlay
+from agent_reach.config.settings import EnvironmentGrants, ProjectConfig
+from agent_reach.errors import ConfigError
+from agent_reach.gateway.gateway import Gateway
+from agent_reach.gateway.offer import Permissions
+from agent_reach.gateway.servers import Servers
+from agent_reach.gateway.settings import GatewaySettings
+from agent_reach.records.tool import Tool
+from agent_reach.wire.servers import ServerConfig, parse_servers
+from agent_reach.wire.session import SessionOptions
+
+if TYPE_CHECKING:
+    from agent_reach.backends.base import Backend
+
+
+def build_gateway(
+    project: ProjectConfig, settings: GatewaySettings, environment: Mapping[str, str]
+) -> Gateway:
+    """The gateway of a project; raises `ConfigError` where it names no tools."""
+    if not project.catalog:
+        raise ConfigError(
+            "no tools are named", where=project.source, next_step="write `catalog: mcp.json` in reach.yaml"
+        )
+    overlay = load_overlay(project.overlay) if project.overlay else None
+    configs, static, other = sources(project.catalog, overlay, environment)
+    held: list[Gateway] = []
+    servers = Servers(
+        configs,
+        SessionOptions(max_total=settings.limits.total_seconds, call_timeout=settings.limits.call_seconds),
+        overlay=overlay,
+        static=static,
+        cache=settings.cache,
+        capabilities=lambda: held[0].announced,
+    )
+    gateway = Gateway(
+        settings,
+        servers,
+        store=_store(settings),
+        other=other,
+        permissions=_permissions(project, settings),
+        normalize_options=_normalize_options(project),
+    )
+    held.append(gateway)
+    return gateway
+
+
+def sources(
+    source: Any, overlay: Overlay | None, environment: Mapping[str, str]
+) -> tuple[tuple[ServerConfig, ...], Catalog | None, Backend | None]:
+    """The servers that a catalog source names, or its tools and what executes them."""
+    document, where = _document(source)
+    if document is not None and _names_servers(document):
+        return parse_servers(document, environment, where), None, None
+    catalog = Catalog.load(source, overlay=overlay, environment=environment)
+    kinds = {one.kind for one in catalog.provenance.sources}
+    if "python" in kinds:
+        from agent_reach.backends.python import PythonBackend
+        from agent_reach.catalog.sources.python import python_tools
+
+        return (), catalog, PythonBackend(python_tools(source)[1])
+    if "openapi" in kinds:
+        from agent_reach.backends.http import HttpBackend
+
+        return (), catalog, HttpBackend.of_catalog(catalog)
+    raise ConfigError(
+        "these tools are definitions only; nothing is there to execute their calls",
+        where=where or str(source),
+        next_step="name an mcpServers file, an OpenAPI file or a Python module",
+    )
+
+
+def _document(source: Any) -> tuple[Any, str]:
+    if isinstance(source, Mapping):
+        return source, ""
+    path = Path(str(source))
+    if path.suffix.lower() not in (".json", ".yaml", ".yml") or not path.is_file():
+        return None, str(source)
+    from agent_reach.config.documents import read_document
+
+    return read_document(path, what="tool source").value, str(path)
+
+
+def _names_servers(document: Any) -> bool:
+    if not isinstance(document, Mapping):
+        return False
+    if any(key in document for key in ("mcpServers", "servers", "mcp", "context_servers")):
+        return "openapi" not in document
+    entries = list(document.values())
+    return bool(entries) and all(
+        isinstance(entry, Mapping) and ("command" in entry or "url" in entry) for entry in entries
+    )
+
+
+def _store(settings: GatewaySettings) -> Any:
+    if not settings.store:
+        return None
+    from agent_reach.traces.store.base import TraceStore
+
+    return TraceStore.open(settings.store, durable=settings.durable)
+
+
+def _permissions(project: ProjectConfig, settings: GatewaySettings) -> Permissions:
+    name = settings.environment or str(project.reach.get("environment") or "")
+    grants = project.environments.get(name)
+    if grants is None:
+        return None
+    return lambda tool: missing_needs(tool, grants)
+
+
+def missing_needs(tool: Tool, grants: EnvironmentGrants) -> str:
+    """What a tool needs and the environment does not grant, as one text; empty when nothing is missing."""
+    from agent_reach.router.reach_config import missing_needs as missing
+
+    return missing(tool, grants)
+
+
+def _normalize_options(project: ProjectConfig) -> Any:
+    values = project.reach.get("normalize")
+    if not isinstance(values, Mapping):
+        return None
+    from agent_reach.router.normalize import NormalizeOptions
+
+    try:
+        return NormalizeOptions(
+            **{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+        )
+    except TypeError as error:
+        raise ConfigError(f"reach.normalize: {error}", where=project.source) from error
