@@ -25,13 +25,13 @@ TOOLS = [
 
 def test_pairs() -> None:
     pairs = similar_pairs(TOOLS)
-    assert {(pair.first, pair.second) for pair in pairs} == {
+    assert {(pair.left, pair.right) for pair in pairs} == {
         ("git/git_status", "other/git_status"),
         ("update_stock", "update_stock_level"),
     }
     assert [pair.score for pair in pairs] == sorted((pair.score for pair in pairs), reverse=True)
-    stock = next(pair for pair in pairs if pair.first == "update_stock")
-    assert "level" in stock.second_only
+    stock = next(pair for pair in pairs if pair.left == "update_stock")
+    assert "level" in stock.right_only
     assert "update" in stock.shared_words or "updat" in stock.shared_words
     assert stock.parameter_score == 1.0
 
@@ -39,7 +39,7 @@ def test_pairs() -> None:
 def test_a_pair_keeps_its_score_whatever_else_is_there() -> None:
     alone = similar_pairs(TOOLS[:2])
     among = [
-        pair for pair in similar_pairs(Catalog.from_tools(reversed(TOOLS))) if pair.first == alone[0].first
+        pair for pair in similar_pairs(Catalog.from_tools(reversed(TOOLS))) if pair.left == alone[0].left
     ]
     assert among == list(alone)
 
@@ -69,7 +69,7 @@ def test_the_measure(rows: list[tuple[list[str], list[str], list[str]]]) -> None
             score = similarity(first, second)
             assert 0.0 <= score <= 1.0
             assert score == similarity(second, first)
-    found = {(pair.first, pair.second) for pair in similar_pairs(tools)}
+    found = {(pair.left, pair.right) for pair in similar_pairs(tools)}
     every = {
         tuple(sorted((first.key, second.key)))
         for index, first in enumerate(tools)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent_reach.records.report import SimilarPair
 from agent_reach.records.tool import Tool
 from agent_reach.text.tokens import split_identifier, words
 
@@ -32,21 +33,6 @@ _STOPPED = (
 _STOP_WORDS = frozenset(_STOPPED.split())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarPair:
-    """Two look-alikes (`first` < `second` by key): score 0..1 and its parts, the shared and the separating words."""
-
-    first: str
-    second: str
-    score: float
-    name_score: float
-    description_score: float
-    parameter_score: float
-    shared_words: tuple[str, ...] = ()
-    first_only: tuple[str, ...] = ()
-    second_only: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class _Features:
     key: str
@@ -54,6 +40,8 @@ class _Features:
     text: Counter[str]
     norm: float
     parameters: frozenset[str]
+    written: Mapping[str, str]
+    """Stem -> the word as it stands in the tool, for showing."""
 
 
 def similar_pairs(
@@ -73,7 +61,7 @@ def similar_pairs(
         for first, second in _candidates(features)
         if (pair := _compare(features[first], features[second], threshold)) is not None
     ]
-    found.sort(key=lambda pair: (-pair.score, pair.first, pair.second))
+    found.sort(key=lambda pair: (-pair.score, pair.left, pair.right))
     return tuple(found if limit is None else found[:limit])
 
 
@@ -105,15 +93,14 @@ def _stem(word: str) -> str:
 
 
 def _features(tool: Tool) -> _Features:
-    name = frozenset(_stem(word) for word in _name_words(tool.name))
-    text: Counter[str] = Counter(
-        _stem(word)
-        for word in words(tool.description[:4000])
-        if word not in _STOP_WORDS and not word.isdigit()
-    )
+    named = _name_words(tool.name)
+    told = [word for word in words(tool.description[:4000]) if word not in _STOP_WORDS and not word.isdigit()]
+    written = {_stem(word): word for word in reversed([*named, *told])}
+    name = frozenset(map(_stem, named))
+    text: Counter[str] = Counter(map(_stem, told))
     norm = math.sqrt(sum((1 + math.log(count)) ** 2 for count in text.values()))
     parameters = frozenset("_".join(split_identifier(name)) for name in tool.parameters)
-    return _Features(tool.key, name, text, norm, parameters)
+    return _Features(tool.key, name, text, norm, parameters, written)
 
 
 def _name_words(name: str) -> list[str]:
@@ -186,13 +173,19 @@ def _compare(first: _Features, second: _Features, threshold: float) -> SimilarPa
     own_first = first.name | set(first.text)
     own_second = second.name | set(second.text)
     return SimilarPair(
-        first=first.key,
-        second=second.key,
+        left=first.key,
+        right=second.key,
         score=round(score, 4),
         name_score=round(parts[0] or 0.0, 4),
         description_score=round(parts[1] or 0.0, 4),
         parameter_score=round(parts[2] or 0.0, 4),
-        shared_words=tuple(sorted(own_first & own_second)[:20]),
-        first_only=tuple(sorted(own_first - own_second)[:20]),
-        second_only=tuple(sorted(own_second - own_first)[:20]),
+        shared_words=tuple(first.written[stem] for stem in sorted(own_first & own_second)[:20]),
+        left_only=_separating(first, own_first - own_second),
+        right_only=_separating(second, own_second - own_first),
     )
+
+
+def _separating(one: _Features, stems: set[str] | frozenset[str]) -> tuple[str, ...]:
+    """The words that only one of the two has, those of its name first."""
+    ordered = sorted(stems, key=lambda stem: (stem not in one.name, stem))
+    return tuple(one.written[stem] for stem in ordered[:20])

@@ -22,7 +22,6 @@ from agent_reach.records.report import (
     GroupFigures,
     Report,
     RunInfo,
-    SimilarPair,
     ToolSummary,
 )
 from agent_reach.records.score import AttemptScore, Cause, Decision, Metric, TaskScore
@@ -97,16 +96,7 @@ def describe_catalog(catalog: Catalog) -> CatalogInfo:
     return CatalogInfo(
         hash=catalog.hash,
         tool_count=len(catalog),
-        similar_pairs=tuple(
-            SimilarPair(
-                left=pair.first,
-                right=pair.second,
-                score=pair.score,
-                left_only=pair.first_only,
-                right_only=pair.second_only,
-            )
-            for pair in similar_pairs(catalog)
-        ),
+        similar_pairs=similar_pairs(catalog),
         tokens=sum(tool_tokens(catalog).values()),
         token_estimator=ESTIMATOR_NAME,
         quarantined=tuple(tool.key for tool in catalog.quarantined),

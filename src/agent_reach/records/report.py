@@ -60,13 +60,17 @@ class RunInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarPair:
-    """Two tools that look alike: the lexical score and the words that separate them."""
+    """Two tools that look alike (`left` < `right` by key): score 0..1 and its parts, the shared and the separating words."""
 
     left: str
     right: str
     score: float
     left_only: tuple[str, ...] = ()
     right_only: tuple[str, ...] = ()
+    name_score: float = 0.0
+    description_score: float = 0.0
+    parameter_score: float = 0.0
+    shared_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent_reach.catalog.catalog import Catalog
-from agent_reach.lint.catalog import lint_catalog, look_alikes
+from agent_reach.catalog.similar import similar_pairs
+from agent_reach.lint.catalog import lint_catalog
 from agent_reach.lint.engine import LintOptions
 from agent_reach.records.finding import Finding
 from agent_reach.records.message import Message
@@ -103,7 +104,7 @@ def first_look(
         limits_passed=tuple(limit for limit in SURFACE_LIMITS if len(catalog) > limit),
         load_findings=load,
         breaking=tuple(finding for finding in result.findings if finding.code in _CLIENT_BREAKERS),
-        look_alikes=look_alikes(catalog),
+        look_alikes=similar_pairs(catalog),
         usage=usage,
         fixes=tuple(_fixes(catalog, result.findings, usage, weights)[:fixes]),
         lint_counts=result.counts,

@@ -21,8 +21,8 @@ def look_alikes(catalog: Catalog) -> Mapping[str, frozenset[str]]:
 
     found: dict[str, set[str]] = {}
     for pair in similar_pairs(catalog):
-        found.setdefault(pair.first, set()).add(pair.second)
-        found.setdefault(pair.second, set()).add(pair.first)
+        found.setdefault(pair.left, set()).add(pair.right)
+        found.setdefault(pair.right, set()).add(pair.left)
     for tool in catalog.tools:
         for name in tool.note.conflicts if tool.note is not None else ():
             rival = catalog.resolve(name)

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent_reach.catalog.catalog import Catalog
-from agent_reach.catalog.similar import SimilarPair, similar_pairs
+from agent_reach.catalog.similar import similar_pairs
 from agent_reach.evals.suite.checks.balance import SuiteFigures, check_balance, suite_figures
 from agent_reach.evals.suite.checks.context import check_context
 from agent_reach.evals.suite.checks.golds import check_golds
 from agent_reach.evals.suite.checks.sources import check_sources
 from agent_reach.evals.suite.load import Suite
 from agent_reach.records.finding import Finding
+from agent_reach.records.report import SimilarPair
 
 _RANK = {"error": 0, "warning": 1, "info": 2}
 

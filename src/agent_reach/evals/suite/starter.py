@@ -13,10 +13,11 @@ from itertools import cycle, islice
 from typing import Any
 
 from agent_reach.catalog.catalog import Catalog
-from agent_reach.catalog.similar import SimilarPair, similar_pairs
+from agent_reach.catalog.similar import similar_pairs
 from agent_reach.evals.suite.language import language_of
 from agent_reach.evals.suite.sketch import sketch_arguments, sketch_value
 from agent_reach.records.message import Language
+from agent_reach.records.report import SimilarPair
 from agent_reach.records.task import GoldenCall, GoldenPath, Task, TaskKind
 from agent_reach.records.tool import Tool
 
@@ -61,8 +62,8 @@ def starter_tasks(
 ) -> tuple[Task, ...]:
     """Twenty tasks in that language; tools repeat where the catalog has fewer than it takes."""
     alike = similar_pairs(catalog) if pairs is None else pairs
-    rivals = {pair.first: pair.second for pair in reversed(alike)} | {
-        pair.second: pair.first for pair in reversed(alike)
+    rivals = {pair.left: pair.right for pair in reversed(alike)} | {
+        pair.right: pair.left for pair in reversed(alike)
     }
     chosen = list(islice(cycle(_ordered(catalog, alike)), MUST))
     tasks = [_must(index, tool, rivals.get(tool.key), language) for index, tool in enumerate(chosen)]
@@ -77,7 +78,7 @@ def starter_tasks(
 
 def _ordered(catalog: Catalog, pairs: Sequence[SimilarPair]) -> list[Tool]:
     """Tools of look-alike pairs first (at most half of the must tasks), then the servers in turn."""
-    confusable = list(dict.fromkeys(key for pair in pairs for key in (pair.first, pair.second)))[: MUST // 2]
+    confusable = list(dict.fromkeys(key for pair in pairs for key in (pair.left, pair.right)))[: MUST // 2]
     by_server: dict[str, list[Tool]] = {}
     for tool in catalog:
         if tool.key not in confusable:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agent_reach.catalog.catalog import Catalog
-from agent_reach.catalog.similar import SimilarPair
 from agent_reach.evals.suite.checks.base import placed_calls, resolve
 from agent_reach.evals.suite.checks.duplicates import near_duplicates
 from agent_reach.evals.suite.load import Suite
 from agent_reach.records.finding import Finding
 from agent_reach.records.message import Message
+from agent_reach.records.report import SimilarPair
 from agent_reach.records.task import Task
 
 WANTED_MIX = {"must": 0.6, "may": 0.2, "forbid": 0.2}
@@ -39,7 +39,7 @@ class SuiteFigures:
 
 def suite_figures(suite: Suite, catalog: Catalog, pairs: Sequence[SimilarPair] = ()) -> SuiteFigures:
     """What the suite is made of. A task is confusable by its tag, or because a golden tool has a look-alike."""
-    alike = {key for pair in pairs for key in (pair.first, pair.second)}
+    alike = {key for pair in pairs for key in (pair.left, pair.right)}
     covered: set[str] = set()
     confusable = decisions = 0
     for task in suite.tasks:
@@ -79,8 +79,8 @@ def check_balance(suite: Suite, figures: SuiteFigures, pairs: Sequence[SimilarPa
                 f"{len(pairs)} look-alike pairs: rivals are hardly tested",
                 f"{figures.tasks} 个任务中只有 {figures.confusable} 个易混淆，而目录有 {len(pairs)} 对相似工具：几乎没有测试相似工具",
                 fix=(
-                    f"add tasks for {pairs[0].first} against {pairs[0].second}, tagged {CONFUSABLE_TAG!r}",
-                    f"为 {pairs[0].first} 与 {pairs[0].second} 增加任务，并打上 {CONFUSABLE_TAG!r} 标签",
+                    f"add tasks for {pairs[0].left} against {pairs[0].right}, tagged {CONFUSABLE_TAG!r}",
+                    f"为 {pairs[0].left} 与 {pairs[0].right} 增加任务，并打上 {CONFUSABLE_TAG!r} 标签",
                 ),
             )
     if figures.review:
