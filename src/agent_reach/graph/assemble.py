@@ -9,7 +9,7 @@ from typing import Any
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.errors import AmbiguousToolError
 from agent_reach.graph.evidence import Evidence, HopCounts, entry_node
-from agent_reach.graph.infer import Candidate, candidate_edges
+from agent_reach.graph.infer import Candidate, Inferred, infer_edges
 from agent_reach.graph.observed import observed_schema
 from agent_reach.graph.options import GraphOptions
 from agent_reach.graph.trust import is_trusted, measured, score_of
@@ -41,6 +41,7 @@ class EdgeTable:
     index: dict[str, int] = field(default_factory=dict)
     assumed_offered: bool = False
     trusted_count: int = 0
+    inferred: Inferred = field(default_factory=Inferred)
 
     def __len__(self) -> int:
         return len(self.source)
@@ -139,8 +140,8 @@ def assemble(catalog: Catalog, evidence: Evidence | None, options: GraphOptions)
                 schema = observed_schema(evidence.observed[tool.key])
                 if schema is not None:
                     observed[tool.key] = schema
-    candidates = candidate_edges(tools, observed) if options.infer else {}
-    _tool_edges(table, candidates, evidence, options, hand)
+    table.inferred = infer_edges(tools, observed) if options.infer else Inferred()
+    _tool_edges(table, table.inferred.edges, evidence, options, hand)
     _partition_edges(table, catalog, evidence)
     return table
 

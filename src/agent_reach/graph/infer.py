@@ -14,7 +14,7 @@ from typing import Any
 
 from agent_reach.graph.binding import Match, matches
 from agent_reach.graph.context import Context
-from agent_reach.graph.fields import input_fields, noun_of, output_fields
+from agent_reach.graph.fields import Field, input_fields, noun_of, output_fields
 from agent_reach.records.graph import Binding
 from agent_reach.records.tool import Tool
 
@@ -36,10 +36,21 @@ class Candidate:
     bindings: tuple[Binding, ...] = dataclass_field(default_factory=tuple)
 
 
-def candidate_edges(
-    tools: Sequence[Tool], observed: Mapping[str, Mapping[str, Any]] | None = None
-) -> dict[tuple[int, int], Candidate]:
-    """Candidate edges by (source, target) position; self edges included, weaker ones than `WEAKEST` left out."""
+@dataclass(slots=True)
+class Inferred:
+    """What schemas and words say: candidate edges by (source, target) position in the catalog; for each tool the strongest
+    binding of each input path (from another tool); and the inputs themselves."""
+
+    edges: dict[tuple[int, int], Candidate] = dataclass_field(default_factory=dict)
+    fed: list[dict[str, float]] = dataclass_field(default_factory=list)
+    inputs: list[list[Field]] = dataclass_field(default_factory=list)
+
+
+def infer_edges(tools: Sequence[Tool], observed: Mapping[str, Mapping[str, Any]] | None = None) -> Inferred:
+    """Candidate edges between tools; self edges included, bindings weaker than `WEAKEST` left out.
+
+    `observed` maps a tool key to a schema of results that were seen, for tools that declare none.
+    """
     observed = observed or {}
     nouns = [noun_of(tool) for tool in tools]
     ins = [input_fields(index, tool) for index, tool in enumerate(tools)]
@@ -47,12 +58,22 @@ def candidate_edges(
     outputs = [(item, nouns[index][1], frozenset(nouns[index][0])) for index, found in enumerate(outs) for item in found]
     inputs = [(item, nouns[index][1]) for index, found in enumerate(ins) for item in found]
     context = Context(tools, nouns, ins, outs)
+    result = Inferred(fed=[{} for _ in tools], inputs=ins)
     by_pair: dict[tuple[int, int], list[tuple[float, Match]]] = defaultdict(list)
     for group in matches(outputs, inputs):
+        target = group[0].target
         for score, match in _competed(group, context):
             if score >= WEAKEST:
-                by_pair[(match.source.tool, match.target.tool)].append((score, match))
-    return {pair: _joined(found) for pair, found in by_pair.items()}
+                giver = match.source.tool
+                by_pair[(giver, target.tool)].append((score, match))
+                fed = result.fed[target.tool]
+                if giver != target.tool and score > fed.get(target.path, 0.0):
+                    fed[target.path] = score
+    result.edges = {pair: _joined(found) for pair, found in by_pair.items()}
+    for fed in result.fed:
+        for path, score in fed.items():
+            fed[path] = round(_calibrated(score), 6)
+    return result
 
 
 def _competed(group: list[Match], context: Context) -> list[tuple[float, Match]]:

@@ -1,0 +1,131 @@
+"""Cycles and their entries, orphans, what is cut off when a tool is gone, what lies on every path to a tool, betweenness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent_reach.graph.centrality import betweenness
+from agent_reach.graph.network import Network, dominators, strong_groups
+from agent_reach.graph.reach import blocked_tools
+from agent_reach.records.graph import AGENT_NODE
+
+if TYPE_CHECKING:
+    from agent_reach.graph.build import ToolGraph
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cycle:
+    """A strongly connected group: its members, and those of them that a trusted edge enters from outside (an agent's
+    direct offer of all of them counts only where it is the only way in). `handoff` where the members are agents."""
+
+    members: tuple[str, ...]
+    entries: tuple[str, ...]
+    handoff: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bottleneck:
+    """A node without which others cannot be reached: `cuts_off` are those; `latency_ms` its mean latency; `blocked` why it
+    cannot be used here; `betweenness` its share of shortest paths."""
+
+    tool: str
+    cuts_off: tuple[str, ...]
+    latency_ms: float | None = None
+    blocked: tuple[str, ...] = ()
+    betweenness: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Structure:
+    """Shape of the trusted graph. `on_every_path` maps a tool to the tools on every path to it (the entry left out);
+    `central` are the tools with the highest betweenness; `exact` tells whether that is exact or estimated."""
+
+    cycles: tuple[Cycle, ...]
+    self_loops: tuple[str, ...]
+    orphans: tuple[str, ...]
+    bottlenecks: tuple[Bottleneck, ...]
+    on_every_path: dict[str, tuple[str, ...]]
+    central: tuple[tuple[str, float], ...]
+    exact: bool
+
+
+def structure(graph: ToolGraph, *, central: int = 20) -> Structure:
+    """The shape of a graph's trusted edges."""
+    table = graph.table
+    network = Network(table, graph.options)
+    nodes = table.nodes
+    cycles = tuple(_cycle(group, network, nodes, table.entry_count) for group in strong_groups(network.out))
+    loops = tuple(nodes[node] for node, targets in enumerate(network.out) if node in targets and table.is_tool(node))
+    between, exact = betweenness(network.out)
+    ranked = sorted(range(table.entry_count, network.size), key=lambda node: (-between[node], nodes[node]))
+    parents = dominators(network.out, list(network.entries))
+    return Structure(
+        cycles=cycles, self_loops=loops, orphans=_orphans(network, nodes),
+        bottlenecks=_bottlenecks(graph, parents, between), on_every_path=_every_path(parents, nodes, table.entry_count),
+        central=tuple((nodes[node], round(between[node], 6)) for node in ranked[:central] if between[node] > 0), exact=exact,
+    )  # fmt: skip
+
+
+def _cycle(group: list[int], network: Network, nodes: list[str], entry_count: int) -> Cycle:
+    inside = set(group)
+    entered: dict[int, bool] = {}
+    for source in range(network.size):
+        if source in inside:
+            continue
+        for target in network.out[source]:
+            if target in inside:
+                entered[target] = entered.get(target, False) or source >= entry_count
+    by_tool = [node for node, from_tool in entered.items() if from_tool]
+    chosen = sorted(by_tool or entered)
+    return Cycle(
+        members=tuple(nodes[node] for node in group), entries=tuple(nodes[node] for node in chosen),
+        handoff=all(nodes[node].startswith(AGENT_NODE) for node in group),
+    )  # fmt: skip
+
+
+def _orphans(network: Network, nodes: list[str]) -> tuple[str, ...]:
+    """Tools that no other tool feeds and that feed none."""
+    fed = {target for source in range(len(network.entries), network.size) for target in network.out[source] if target != source}
+    return tuple(
+        nodes[node] for node in range(len(network.entries), network.size)
+        if node not in fed and not any(target != node for target in network.out[node])
+    )  # fmt: skip
+
+
+def _bottlenecks(graph: ToolGraph, parents: list[int], between: list[float]) -> tuple[Bottleneck, ...]:
+    table = graph.table
+    blocked = blocked_tools(graph)
+    cut: dict[int, list[int]] = {}
+    for node, parent in enumerate(parents):
+        seen = 0
+        while parent >= 0 and seen <= len(parents):
+            if table.is_tool(parent) and table.is_tool(node):
+                cut.setdefault(parent, []).append(node)
+            parent = parents[parent]
+            seen += 1
+    found = []
+    for node, below in cut.items():
+        counts = graph.evidence.tools.get(table.nodes[node]) if graph.evidence is not None else None
+        found.append(
+            Bottleneck(
+                tool=table.nodes[node], cuts_off=tuple(table.nodes[item] for item in below),
+                latency_ms=counts.latency_ms if counts is not None else None,
+                blocked=blocked.get(table.nodes[node], ()), betweenness=round(between[node], 6),
+            )
+        )  # fmt: skip
+    return tuple(sorted(found, key=lambda item: (-len(item.cuts_off), item.tool)))
+
+
+def _every_path(parents: list[int], nodes: list[str], entry_count: int) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for node in range(entry_count, len(parents)):
+        chain = []
+        parent = parents[node]
+        while parent >= 0 and len(chain) <= len(parents):
+            if parent >= entry_count:
+                chain.append(nodes[parent])
+            parent = parents[parent]
+        if chain:
+            found[nodes[node]] = tuple(reversed(chain))
+    return found
