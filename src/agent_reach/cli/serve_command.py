@@ -73,7 +73,7 @@ def command(
         lock=lock,
         traces=False if store == "none" else None,
     )
-    gateway = build_gateway(project, settings, environment)
+    gateway = build_gateway(project, settings, environment, transport="http" if as_http else "stdio")
     return _serve(gateway, profile, as_http, language)
 
 

@@ -27,6 +27,13 @@ LOCK_FILE = "catalog.lock.json"
     help="Compare with the lock file: exit 1 if the tools moved, 3 if a server failed.",
 )
 @click.option(
+    "--approve",
+    "approved",
+    multiple=True,
+    metavar="TOOL",
+    help="Take this tool's present definition into the lock file, showing what changed; `all` takes every one.",
+)
+@click.option(
     "--output", type=click.Path(path_type=Path), help=f"The lock file (default: {LOCK_FILE} in the project)."
 )
 @click.option(
@@ -40,6 +47,7 @@ LOCK_FILE = "catalog.lock.json"
 def command(
     source: str | None,
     check: bool,
+    approved: tuple[str, ...],
     output: Path | None,
     overlay: Path | None,
     server: str | None,
@@ -57,8 +65,10 @@ def command(
 
     given, laid_over, folder = chosen_source(source, overlay)
     target = output or folder / LOCK_FILE
-    locked = load_snapshot(target) if check else None
+    locked = load_snapshot(target) if check or approved else None
     catalog = load_source(given, laid_over, server=server, timeout=timeout, strict=strict)
+    if locked is not None and approved:
+        return _approve(locked, catalog, target, approved, as_json, language)
     if locked is not None:
         return _report_check(locked, catalog, target, as_json, language)
     catalog = stamped(catalog, created_at=round(time.time(), 3), git_commit=git_commit(folder))
@@ -137,6 +147,25 @@ def _report_check(locked: Catalog, catalog: Catalog, path: Path, as_json: bool, 
     if not difference.drift and not as_json:
         click.echo(Message(f"{path}: no drift", f"{path}：没有漂移").text(language))
     return 1 if difference.drift else 0
+
+
+def _approve(
+    locked: Catalog, catalog: Catalog, path: Path, names: tuple[str, ...], as_json: bool, language: Language
+) -> int:
+    """Show the difference, then take the named tools into the lock file."""
+    from agent_reach.catalog.diff import diff_catalogs
+    from agent_reach.gateway.pinned import approve
+
+    difference = diff_catalogs(locked, catalog)
+    if not as_json:
+        print_difference(difference, language)
+    taken = approve(path, catalog, names, created_at=round(time.time(), 3))
+    if as_json:
+        print_json({**difference.document(), "approved": list(taken)})
+    else:
+        listed = ", ".join(taken) or "-"
+        click.echo(Message(f"{path}: approved {listed}", f"{path}：已批准 {listed}").text(language))
+    return 0
 
 
 _KIND_WORDS = {

@@ -86,13 +86,12 @@ class Deliveries:
                 outcome = replace(outcome, reached_backend=False, status="failed")
             return outcome
         except ServerError as error:
-            outcome = failure(
+            return failure(
                 "transport",
                 f"{tool.key}: the server could not be started: {error.message}",
                 sent=False,
                 latency_ms=_since(started),
             )
-            return outcome
         delivery.raw = raw
         latency = _since(started)
         if isinstance(raw, Mapping) and raw.get("resultType") == "input_required":

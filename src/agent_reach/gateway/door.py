@@ -78,7 +78,7 @@ def build_server(gateway: Gateway, endpoint: str = "", *, transport: str = "stdi
     from mcp.server.lowlevel.server import NotificationOptions, Server
     from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
-    async def unreached(context: Any, params: Any) -> dict[str, Any]:
+    async def unreached(context: Any, params: Any) -> Any:
         raise RuntimeError("the middleware answers this method")
 
     class ReachServer(Server[Any]):
@@ -144,25 +144,23 @@ class Door:
         self._transport = transport
         self._sessions: dict[int, Any] = {}
 
-    async def __call__(self, context: Any, call_next: Any) -> Any:
+    async def __call__(self, ctx: Any, call_next: Any) -> Any:
         """Answer a request of ours, pass the rest on to the package."""
         from mcp.shared.exceptions import MCPError
 
-        method = context.method
-        modern = context.protocol_version in MODERN_VERSIONS
-        if context.request_id is None:
+        method = ctx.method
+        modern = ctx.protocol_version in MODERN_VERSIONS
+        if ctx.request_id is None:
             if method == "notifications/initialized":
-                self._remember(context.session)
-            return await call_next(context)
+                self._remember(ctx.session)
+            return await call_next(ctx)
         if method not in OURS or (modern and method in _ONLY_OLDER):
-            return await call_next(context)
-        params = context.params
+            return await call_next(ctx)
+        params = ctx.params
         if params is not None and not isinstance(params, Mapping):
             raise MCPError(INVALID_PARAMS, "`params` must be an object")
         try:
-            return await self._gateway.handle(
-                method, params or {}, self._caller(context, modern), self._endpoint
-            )
+            return await self._gateway.handle(method, params or {}, self._caller(ctx, modern), self._endpoint)
         except GatewayError as error:
             raise MCPError(error.code, error.message, error.data) from None
         except MCPError:

@@ -140,6 +140,11 @@ class Gateway:
         """The snapshot that pins the catalog."""
         return self._lock
 
+    @property
+    def withheld(self) -> Mapping[str, str]:
+        """The tools that the snapshot withholds, and why."""
+        return self._lock.withheld(self.servers.catalog) if self._lock is not None else {}
+
     def _look_at_lock(self) -> None:
         if self._lock is None or time.monotonic() - self._lock_seen < LOCK_SECONDS:
             return
@@ -316,7 +321,7 @@ class Gateway:
         tools = []
         for candidate in found:
             filled = view.reach.prefill(candidate.tool, query).arguments
-            entry = {
+            entry: dict[str, Any] = {
                 "name": view.wire_name(candidate.tool),
                 "call_with": CALL_READ if candidate.tool.is_read_only else CALL_WRITE,
                 "score": round(candidate.score, 4),
@@ -344,9 +349,9 @@ class Gateway:
         )
         if fresh and self.settings.announce_found and not caller.modern:
             await caller.tell("notifications/tools/list_changed", {})
-        structured = {"tools": tools}
+        structured: dict[str, Any] = {"tools": tools}
         if found.nearest_names:
-            structured["nearest_names"] = list(found.nearest_names)  # type: ignore[assignment]
+            structured["nearest_names"] = list(found.nearest_names)
         return text_result(text, structured=structured)
 
     def _describe(self, given: Any, caller: Caller) -> dict[str, Any]:

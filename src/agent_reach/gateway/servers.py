@@ -37,7 +37,8 @@ OnChange = Callable[[str, str], Awaitable[None]]
 class Servers:
     """The servers of one gateway, by name, and their catalog.
 
-    `catalog` always exists; it grows with each list that arrives. `version` names its content.
+    `catalog` always exists; it grows with each list that arrives. `version` names its content. Kept lists are told apart
+    by `variant`, because some servers offer more to clients that can do more.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Servers:
         overlay: Overlay | None = None,
         static: Catalog | None = None,
         cache: str = "",
+        variant: str = "",
         capabilities: Callable[[], Mapping[str, Any]] = dict,
         on_change: OnChange | None = None,
     ) -> None:
@@ -55,6 +57,7 @@ class Servers:
             config.name: Upstream(config, options, self._changed, capabilities) for config in configs
         }
         self.on_change = on_change
+        self._variant = variant
         self.overlay = overlay
         self.version = ""
         self._static = static
@@ -193,7 +196,15 @@ class Servers:
     def _file(self, config: ServerConfig) -> Path | None:
         if self._cache is None:
             return None
-        identity = (config.name, config.transport, config.command, *config.args, config.url, config.cwd)
+        identity = (
+            self._variant,
+            config.name,
+            config.transport,
+            config.command,
+            *config.args,
+            config.url,
+            config.cwd,
+        )
         return self._cache / f"{version_of(*identity)}.json"
 
     def _read(self, config: ServerConfig) -> ServerListing | None:

@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 
 def build_gateway(
-    project: ProjectConfig, settings: GatewaySettings, environment: Mapping[str, str]
+    project: ProjectConfig,
+    settings: GatewaySettings,
+    environment: Mapping[str, str],
+    *,
+    transport: str = "stdio",
 ) -> Gateway:
     """The gateway of a project; raises `ConfigError` where it names no tools."""
     if not project.catalog:
@@ -42,6 +46,7 @@ def build_gateway(
         overlay=overlay,
         static=static,
         cache=settings.cache,
+        variant=transport,
         capabilities=lambda: held[0].announced,
     )
     gateway = Gateway(
@@ -132,9 +137,10 @@ def _normalize_options(project: ProjectConfig) -> Any:
         return None
     from agent_reach.router.normalize import NormalizeOptions
 
+    given: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
+    }
     try:
-        return NormalizeOptions(
-            **{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
-        )
+        return NormalizeOptions(**given)
     except TypeError as error:
         raise ConfigError(f"reach.normalize: {error}", where=project.source) from error

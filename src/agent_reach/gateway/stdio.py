@@ -49,8 +49,8 @@ class _Wires:
 
     def __init__(self) -> None:
         sys.stdout.flush()
-        self.reading: BinaryIO = os.fdopen(os.dup(0), "rb", buffering=0)  # type: ignore[assignment]
-        self.writing: BinaryIO = os.fdopen(os.dup(1), "wb", buffering=0)  # type: ignore[assignment]
+        self.reading: BinaryIO = os.fdopen(os.dup(0), "rb", buffering=0)
+        self.writing: BinaryIO = os.fdopen(os.dup(1), "wb", buffering=0)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
