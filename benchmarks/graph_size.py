@@ -1,7 +1,7 @@
 """What a large map costs: built and analysed at 1,000, 3,000 and 10,000 tools, traces folded in, networkx beside it.
 
-The catalog is synthetic: services of 50 tools with lookups, lists, creations and actions on their own things, so that about
-20 edges a tool are real. Times are CPU seconds of this process; memory is its peak. Noise on a shared machine: +-15%.
+The catalog is synthetic: services of 50 tools with lookups, lists, creations and actions on their own things and on those
+of another service, so that about 20 edges a tool are real and all services hang together. Times are CPU seconds of this process; memory is its peak. Noise on a shared machine: +-15%.
 """
 
 from __future__ import annotations
@@ -32,19 +32,22 @@ def catalog_of(count: int) -> Catalog:
     """A catalog of `count` tools in services of 50: five things each, ten tools a thing."""
     tools = []
     chosen = random.Random(0)
+    services = max(1, count // 50)
     for number in range(count):
         service, place = divmod(number, 50)
-        thing = f"{_STEMS[(service + place // 10) % len(_STEMS)]}{_letters(service)}{_letters(place // 10)}"
-        other = f"{_STEMS[(service + (place // 10 + 1) % 5) % len(_STEMS)]}{_letters(service)}{_letters((place // 10 + 1) % 5)}"
+        group = place // 10
+        other, third = _thing((service * 3 + group + 1) % services, (group + 1) % 5), _thing((service * 5 + group + 7) % services, (group + 2) % 5)
+        thing = _thing(service, group)
         verb = _MAKE[place % 10]
         inputs: dict[str, Any] = {} if verb in ("list", "search", "create") else {f"{thing}_id": {"type": "string"}}
         if verb in ("create", "assign", "review"):
             inputs[f"{other}_id"] = {"type": "string"}
         if verb == "search":
             inputs["query"] = {"type": "string"}
+        linked = {f"{name}_id": {"type": "string"} for name in (thing, other, third)}
         record = {
             "type": "object",
-            "properties": {f"{thing}_id": {"type": "string"}, f"{other}_id": {"type": "string"}, "status": {"type": "string"},
+            "properties": {**(linked if verb in ("get", "list", "search", "export") else {f"{thing}_id": {"type": "string"}}), "status": {"type": "string"},
                            "note": {"type": "string"}, "total": {"type": "number"}},
         }  # fmt: skip
         output = {"type": "object", "properties": {"items": {"type": "array", "items": record}}} if verb in ("list", "search") else record
@@ -54,6 +57,10 @@ def catalog_of(count: int) -> Catalog:
                           input_schema=schema, output_schema=output))  # fmt: skip
     chosen.shuffle(tools)
     return Catalog.from_tools(tools)
+
+
+def _thing(service: int, group: int) -> str:
+    return f"{_STEMS[(service + group) % len(_STEMS)]}{_letters(service)}{_letters(group)}"
 
 
 def _letters(number: int) -> str:
