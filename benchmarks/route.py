@@ -252,6 +252,8 @@ def _across_languages(embedder: Any) -> dict[str, dict[str, Any]]:
         catalog = Catalog.load(tools_of(target))
         known = {tool.name for tool in catalog.tools}
         queries = [(query, gold) for query, gold in queries_of(source) if gold <= known][:200]
+        if len(queries) < 20:  # the two sets share too few tools to say anything
+            continue
         reach = Reach(catalog, embedder=embedder)
         if reach.vectors is not None:
             reach.vectors.wait()

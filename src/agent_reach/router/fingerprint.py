@@ -46,8 +46,9 @@ _DATE_WORDS = """
 today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday january february march april
 june july august september october november december week month year quarter weekend
 """
+DATE_WORDS = frozenset(_DATE_WORDS.split())
 _WORD_KINDS = {
-    **dict.fromkeys(_DATE_WORDS.split(), "date"),
+    **dict.fromkeys(DATE_WORDS, "date"),
     **dict.fromkeys(("latitude", "longitude", "coordinates"), "coordinate"),
     **dict.fromkeys(("id", "ids"), "id"),
 }

@@ -129,6 +129,8 @@ class Finder:
         return self._group_numbers.setdefault(name, len(self._group_numbers)) if name else -1
 
     def _fitting(self, ranked: list[Ranked], request: Request) -> list[Ranked]:
+        if not request.has_subject:
+            return []
         weights = self.weights.rank
         least = weights.least if request.text.isascii() else weights.least_chinese
         return ranked if any(one.coverage >= least for one in ranked) else []

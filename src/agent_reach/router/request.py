@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent_reach.router.fingerprint import kinds_in_text
+from agent_reach.router.fingerprint import DATE_WORDS, kinds_in_text
 from agent_reach.router.needs import split_needs
 from agent_reach.text.concepts import concepts_of_run
-from agent_reach.text.stopwords import is_frame_word, is_function_word
+from agent_reach.text.stopwords import TALK, is_frame_word, is_function_word
 from agent_reach.text.tokens import is_cjk, run_terms, runs
 
 MAX_CHARACTERS = 6000
@@ -47,6 +47,11 @@ class Request:
     kinds: tuple[str, ...] = ()
 
     @property
+    def has_subject(self) -> bool:
+        """At least one word that is neither of the frame of a request nor a number or a date."""
+        return any(item.weight >= 1 for item in self.items.values())
+
+    @property
     def has_words(self) -> bool:
         """At least one word that is no function word."""
         return bool(self.items)
@@ -68,7 +73,11 @@ def _run_item(run: str) -> tuple[tuple[str, ...], tuple[str, ...], str] | None:
         return None
     if is_frame_word(low):
         return run_terms(run), (), "frame"
-    if low[0].isdigit() or (len(low) > 6 and any(character.isdigit() for character in low)):
+    if (
+        low in DATE_WORDS
+        or low[0].isdigit()
+        or (len(low) > 6 and any(character.isdigit() for character in low))
+    ):
         return run_terms(run), (), "number"
     return run_terms(run), concepts_of_run(run), "word"
 
@@ -83,9 +92,10 @@ def analyse_request(text: str, weights: RequestWeights | None = None) -> Request
     for part in before:
         keys_before.update(_add(items, part, weights))
     need_keys = [_add(items, part, weights) for part in needs]
-    if not items and len(runs(text)) == 1:
+    alone = runs(text) if not items and len(text) <= 40 else []
+    if len(alone) == 1 and alone[0].lower() not in TALK:
         # one word alone is what is searched for, whatever kind of word it is
-        items.update((term, Item((term,))) for term in run_terms(runs(text)[0]))
+        items.update((term, Item((term,))) for term in run_terms(alone[0]))
     kept = [tuple(keys) for keys in need_keys if keys]
     need_texts = tuple(part for part, keys in zip(needs, need_keys, strict=True) if keys)
     for keys in kept:

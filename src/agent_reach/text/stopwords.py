@@ -45,10 +45,18 @@ CHINESE_CHARACTERS = frozenset(
 )
 
 
+# Words of greeting, thanks and assent: alone they ask for nothing.
+_TALK = """
+hello hi hey bye goodbye thanks thank cheers welcome sorry please ok okay yes yeah yep no nope sure great nice cool perfect
+awesome wow lol haha
+"""
+TALK = frozenset(_TALK.split()) | {"你好", "您好", "谢谢", "好的", "再见", "哈哈", "嗯", "哦", "请"}
+
+
 def is_function_word(word: str) -> bool:
     """True for a folded word that is a function word, or a Chinese bigram made of function characters only."""
     if word.isascii():
-        return word in ENGLISH
+        return word in ENGLISH or word in TALK
     return word in CHINESE_WORDS or all(character in CHINESE_CHARACTERS for character in word)
 
 
