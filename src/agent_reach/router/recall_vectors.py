@@ -25,10 +25,11 @@ BATCH = 256
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorWeights:
     """`share` is what the likest tool gains in units of the best word score, less where words cover the request (`yield_`
-    says how fast); `alone` is used instead where request and catalog differ in script."""
+    says how fast); `sharpness` favours the likest over the merely like; `alone` is used instead where request and catalog differ in script."""
 
-    share: float = 0.8
-    yield_: float = 2.0
+    share: float = 1.0
+    yield_: float = 4.0
+    sharpness: float = 1.5
     alone: float = 4.0
 
 
@@ -119,14 +120,14 @@ class VectorIndex:
         covered = float(evidence.coverage(np.array([best]))[0])
         return float(self.weights.share * max(0.0, 1.0 - covered) ** self.weights.yield_)
 
-    @staticmethod
-    def _gain(likeness: Any, words: Any, share: float) -> Any:
+    def _gain(self, likeness: Any, words: Any, share: float) -> Any:
         """Likeness stretched from the middle of all tools (0) to the likest (1), in the unit of the word scores."""
         import numpy as np
 
         best = float(words.max(initial=0.0)) or 1.0
         middle, highest = float(np.median(likeness)), float(likeness.max())
-        return share * best * np.clip((likeness - middle) / max(highest - middle, 1e-9), 0.0, 1.0)
+        stretched = np.clip((likeness - middle) / max(highest - middle, 1e-9), 0.0, 1.0)
+        return share * best * stretched**self.weights.sharpness
 
     def _aligned(self, index: LexicalIndex) -> Any:
         """The vectors in slot order; zeros for a tool that has none yet, None while nothing is there."""
