@@ -41,7 +41,24 @@ ARGUMENTS = {
 }
 QUERY = "Set PDT-1001 to 250 pieces from 2031-04-05, priority high."
 LONG = "Set the stock of a product to a new count.\nIt writes the final number and knows days and levels."
-_WORDS = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliet", "kilo", "lima", "mike", "november", "oscar", "papa"]
+_WORDS = [
+    "alpha",
+    "bravo",
+    "charlie",
+    "delta",
+    "echo",
+    "foxtrot",
+    "golf",
+    "hotel",
+    "india",
+    "juliet",
+    "kilo",
+    "lima",
+    "mike",
+    "november",
+    "oscar",
+    "papa",
+]
 
 
 def schema(required: list[str], **properties: Any) -> dict[str, Any]:

@@ -45,6 +45,17 @@ from agent_reach.records.message import Language, Message
     metavar="[METRIC=]SHARE",
     help="Exit 1 when the metric (tool_reachability unless named) is below this share.",
 )
+@click.option(
+    "--prove", is_flag=True, help="Put the causes of all lost decisions to the proof after the run."
+)
+@click.option(
+    "--prove-attempts",
+    default=10,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Attempts a side of --prove.",
+)
+@click.option("--prove-budget", type=click.IntRange(min=0), help="Most attempts of --prove.")
 @click.option("--json", "as_json", is_flag=True, help="Print run, catalog, metrics and causes as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @language_option
@@ -65,6 +76,9 @@ def command(
     confirm_budget: int,
     threshold: float | None,
     fail_under: str | None,
+    prove: bool,
+    prove_attempts: int,
+    prove_budget: int | None,
     as_json: bool,
     quiet: bool,
     language: Language,
@@ -117,6 +131,23 @@ def command(
         )
         click.echo(hint.text(language), err=True)
         raise
+    if prove:
+        from agent_reach.cli.proof_output import prove_and_show
+
+        archived = Path(settings.archive) / result.run.id / "report.json"
+        result = prove_and_show(
+            result,
+            settings,
+            suite=suite,
+            environment=environment,
+            language=language,
+            attempts=prove_attempts,
+            budget=prove_budget,
+            resume=resume,
+            quiet=quiet,
+            outputs=(archived, report) if report else (archived,),
+            to_stderr=as_json,
+        )
     _write_forms(result, {"html": html, "markdown": markdown, "junit": junit}, language)
     if as_json:
         from agent_reach.reports.json_report import summary_document

@@ -1,0 +1,231 @@
+"""The engine: cost before spending, sharing, budget, resuming, pairs, recorded runs, guarded writes, comparison."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.evals_prove.scripted import RIGHT, RIVAL, WRITE, Deed, Seen, World, worlds
+
+from agent_reach.config.settings import AgentConfig, ExecutionConfig
+from agent_reach.errors import InputError, ModelError
+from agent_reach.evals.agents.base import UnusableModelError
+from agent_reach.evals.interventions.prove import ProofResult, ProveOptions, proof_cost, prove
+from agent_reach.evals.runner import run
+from agent_reach.evals.runner_setup import RunOptions
+from agent_reach.evals.trials.comparison import Share, difference_interval, judge
+from agent_reach.evals.trials.laboratory import LaboratoryOptions
+from agent_reach.records.report import Report
+
+
+def world(cause: str) -> World:
+    return next(item for item in worlds() if item.cause == cause)
+
+
+def lost_report(planted: World, folder: Path) -> Report:
+    return run(
+        planted.config,
+        suite=planted.suite,
+        options=RunOptions(catalog=planted.catalog, agent=planted.agent(), archive=folder / "runs"),
+    )
+
+
+def put_to_proof(
+    planted: World,
+    folder: Path,
+    report: Report | None = None,
+    *,
+    noise: float = 0.0,
+    agent: Any = None,
+    **more: Any,
+) -> ProofResult:
+    laboratory = {name: more.pop(name) for name in ("budget", "resume") if name in more}
+    options = RunOptions(
+        catalog=planted.catalog,
+        agent=agent or planted.agent(noise=noise, seed=7),
+        archive=folder / "runs",
+        concurrency=1,
+    )
+    return prove(
+        planted.config,
+        report or lost_report(planted, folder),
+        suite=planted.suite,
+        options=ProveOptions(**{"attempts": 1, **more}),
+        laboratory=LaboratoryOptions(run=options, **laboratory),
+    )
+
+
+def test_the_report_carries_cause_proof_and_cost(tmp_path: Path) -> None:
+    planted = world("wrong_format")
+    report = lost_report(planted, tmp_path)
+    result = put_to_proof(planted, tmp_path, report)
+    decision = result.report.tasks[0].attempts[0].decisions[1]
+    assert decision.cause is not None
+    assert (decision.cause.name, decision.cause.proof) == ("wrong_format", "proved")
+    (trial,) = decision.cause.trials
+    assert (trial.untouched, trial.changed, trial.spent) == ((0, 1), (1, 1), 1)
+    assert result.spent == 2
+    before = report.tasks[0].attempts[0].decisions[1].cause
+    assert before is not None
+    assert before.proof == ""
+
+
+def test_a_proof_survives_the_file(tmp_path: Path) -> None:
+    from agent_reach.reports.json_report import read_report, write_report
+
+    result = put_to_proof(world("wrong_format"), tmp_path)
+    write_report(result.report, tmp_path / "r.json")
+    assert read_report(tmp_path / "r.json").tasks == result.report.tasks
+
+
+def test_attempts_are_counted_before_they_are_spent(tmp_path: Path) -> None:
+    planted = world("rival_chosen")
+    report = lost_report(planted, tmp_path)
+    agent = planted.agent(noise=0.001)
+    options = RunOptions(catalog=planted.catalog, agent=agent, archive=tmp_path / "runs")
+    cost = proof_cost(
+        planted.config,
+        report,
+        suite=planted.suite,
+        options=ProveOptions(attempts=7),
+        laboratory=LaboratoryOptions(run=options),
+    )
+    assert agent.attempts == 0
+    made = put_to_proof(planted, tmp_path, report, noise=0.001, attempts=7)
+    assert cost.singles == made.spent
+
+
+def test_a_budget_is_never_exceeded_and_resume_makes_only_the_rest(tmp_path: Path) -> None:
+    planted = world("context_overload")
+    report = lost_report(planted, tmp_path)
+    first = put_to_proof(planted, tmp_path, report, noise=0.001, attempts=6, budget=10)
+    assert first.spent <= 10
+    assert first.ended_early
+    second = put_to_proof(planted, tmp_path, report, noise=0.001, attempts=6, resume=True)
+    whole = put_to_proof(planted, tmp_path, report, noise=0.001, attempts=6)
+    assert first.kept == second.kept != whole.kept
+    assert first.spent + second.spent == whole.spent
+    assert second.decisions[0].verdicts["context_overload"] == "proved"
+
+
+def test_an_endpoint_that_dies_leaves_a_state_to_go_on_from(tmp_path: Path) -> None:
+    planted = world("rival_chosen")
+    report = lost_report(planted, tmp_path)
+    dying = planted.agent(noise=0.001)
+    real = dying.run
+
+    async def run_until_dead(session: Any) -> None:
+        if dying.attempts >= 5:
+            raise UnusableModelError("gone")
+        await real(session)
+
+    dying.run = run_until_dead  # type: ignore[method-assign]
+    with pytest.raises(ModelError):
+        put_to_proof(planted, tmp_path, report, attempts=4, agent=dying)
+    rest = put_to_proof(planted, tmp_path, report, noise=0.001, attempts=4, resume=True)
+    assert rest.spent == 3
+    assert rest.decisions[0].verdicts["rival_chosen"] == "proved"
+
+
+def test_causes_that_only_help_together_are_found_as_a_pair(tmp_path: Path) -> None:
+    def both(seen: Seen) -> Deed:
+        if RIVAL in seen.names:
+            return Deed(tool=RIVAL)
+        return RIGHT if "\n" not in seen.definition(WRITE)["description"] else Deed(words="Have a nice day.")
+
+    planted = replace(world("no_call"), rule=both)
+    result = put_to_proof(planted, tmp_path, all_causes=True, pairs=20)
+    (decision,) = result.decisions
+    assert {cause for cause, verdict in decision.verdicts.items() if verdict == "proved"} == {
+        "rival_chosen",
+        "no_call",
+    }
+    assert "+" in decision.trials["rival_chosen"][-1].intervention
+
+
+def test_a_recorded_run_says_that_it_cannot_be_run_again(tmp_path: Path) -> None:
+    planted = world("rival_chosen")
+    report = lost_report(planted, tmp_path)
+    config = replace(planted.config, agent=AgentConfig(type="recorded", traces=str(tmp_path / "t.jsonl")))
+    from agent_reach.records.codec import to_json
+
+    trace = report.tasks[0].attempts[0].trace
+    (tmp_path / "t.jsonl").write_text(json.dumps(to_json(trace)) + "\n")
+    with pytest.raises(InputError, match="cannot be run again"):
+        prove(
+            config, report, suite=planted.suite,
+            laboratory=LaboratoryOptions(run=RunOptions(catalog=planted.catalog, archive=tmp_path / "runs")),
+        )  # fmt: skip
+
+
+def test_a_suite_that_asks_something_else_is_refused(tmp_path: Path) -> None:
+    planted = world("rival_chosen")
+    report = lost_report(planted, tmp_path)
+    with pytest.raises(InputError, match="not in the suite as the report scored it"):
+        put_to_proof(replace(planted, task=replace(planted.task, query="something else")), tmp_path, report)
+
+
+def test_live_writes_stay_guarded(tmp_path: Path) -> None:
+    planted = world("wrong_format")
+    module = tmp_path / "shop_tools.py"
+    module.write_text(
+        "from agent_reach import tool\n\n\n@tool\ndef query_stock(product_id: str):\n    return {'product_id': product_id, 'warehouse_id': 'WH-SH-01'}\n\n"
+        "@tool\ndef update_stock(product_id: str, warehouse_id: str, amount: int, day: str, level: str):\n"
+        f"    open({str(tmp_path / 'written')!r}, 'a').write('x')\n    return 'done'\n"
+    )
+    config = replace(
+        planted.config,
+        execution=ExecutionConfig(backend="python", handlers=str(module), recorded_fallback=False),
+    )
+    put_to_proof(replace(planted, config=config), tmp_path, all_causes=True)
+    assert not (tmp_path / "written").exists()
+
+
+def test_nothing_given_is_changed(tmp_path: Path) -> None:
+    planted = world("enum_synonym")
+    before = (planted.catalog.hash, repr(planted.task), repr(planted.config))
+    put_to_proof(planted, tmp_path, all_causes=True)
+    assert (planted.catalog.hash, repr(planted.task), repr(planted.config)) == before
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(1, 40), st.integers(1, 40))
+def test_intervals_hold_the_difference_and_verdicts_follow_them(a: int, b: int, m: int, n: int) -> None:
+    before, after = Share(min(a, m), m), Share(min(b, n), n)
+    found = judge(before, after)
+    interval = difference_interval(before, after)
+    assert interval is not None
+    assert found.interval == interval
+    assert -1 <= interval.low <= found.gain + 1e-9
+    assert found.gain - 1e-9 <= interval.high <= 1
+    assert (found.verdict == "proved") == (interval.low > 0)
+    if found.verdict == "undecided" and found.more is not None:
+        assert found.more >= 1
+
+
+def test_newcombe_example() -> None:
+    """Newcombe 1998, table II: 56/70 - 48/80 by method 10 is 0.2000 with 0.0524 to 0.3339."""
+    interval = difference_interval(Share(48, 80), Share(56, 70))
+    assert interval is not None
+    assert (round(interval.low, 4), round(interval.high, 4)) == (0.0524, 0.3339)
+
+
+def test_more_attempts_really_decide() -> None:
+    found = judge(Share(0, 10), Share(0, 10))
+    assert found.verdict == "undecided"
+    assert found.more is not None
+    total = 10 + found.more
+    assert judge(Share(0, total), Share(0, total)).verdict == "refuted"
+    assert judge(Share(0, total - 1), Share(0, total - 1)).verdict == "undecided"
+
+
+def test_narrowed_results_keep_only_what_holds_the_value() -> None:
+    from agent_reach.evals.interventions.entities_narrowed import narrow
+
+    value = {"id": 1, "items": [{"code": "A-1"}, {"code": "B-2"}], "other": ["C-3"]}
+    assert narrow(value, ("B-2",)) == {"id": 1, "items": [{"code": "B-2"}], "other": []}
+    assert narrow(value, ("Z-9",)) == value
