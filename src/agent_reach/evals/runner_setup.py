@@ -92,7 +92,13 @@ def prepare(config: RunConfig, suite: Any, options: RunOptions) -> Prepared:
             next_step="see `agent-reach snapshot`",
         )
     notify = _notifier(options.listeners)
-    setup = AgentSetup(folder=config.folder, seed=config.seed, notify=notify, catalog=catalog)
+    setup = AgentSetup(
+        folder=config.folder,
+        seed=config.seed,
+        notify=notify,
+        catalog=catalog,
+        environment=options.environment,
+    )
     agent = options.agent or build_agent(config.agent, setup)
     info = agent.info
     exposer = Exposer(

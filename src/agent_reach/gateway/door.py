@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
 
 from agent_reach.gateway.answers import GatewayError
 from agent_reach.gateway.caller import Caller
@@ -18,9 +18,6 @@ from agent_reach.gateway.settings import ClientRule
 from agent_reach.version import __version__
 from agent_reach.wire.failures import RequestRefused
 from agent_reach.wire.protocol import INTERNAL_ERROR, INVALID_PARAMS, MODERN_VERSIONS
-
-if TYPE_CHECKING:
-    from agent_reach.gateway.gateway import Gateway
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +42,31 @@ OURS = frozenset(
 )
 _ONLY_OLDER = frozenset({"resources/subscribe", "resources/unsubscribe", "logging/setLevel"})
 _LOG_LEVEL_META = "io.modelcontextprotocol/logLevel"
+
+
+class Handler(Protocol):
+    """Who answers the requests of an endpoint."""
+
+    on_changed: list[Callable[[str, str], Awaitable[None]]]
+
+    @property
+    def anybody(self) -> ClientRule:
+        """The rule of a client that nobody has told apart."""
+        ...
+
+    def instructions(self, endpoint: str) -> str:
+        """What the model is told of the endpoint as a whole."""
+        ...
+
+    async def handle(
+        self, method: str, params: Mapping[str, Any], caller: Caller, endpoint: str = ""
+    ) -> dict[str, Any]:
+        """The result of a request; raises `GatewayError`."""
+        ...
+
+    async def watch(self, uris: list[str]) -> None:
+        """A client wants to know when these resources change."""
+        ...
 
 
 class _RawResult:
@@ -72,7 +94,7 @@ class _RawNotification(_RawRequest):
     """A notification of a server on its way to a client."""
 
 
-def build_server(gateway: Gateway, endpoint: str = "", *, transport: str = "stdio") -> Any:
+def build_server(handler: Handler, endpoint: str = "", *, transport: str = "stdio") -> Any:
     """The low-level server of one endpoint (`""`, or the name of a profile)."""
     import mcp_types as types
     from mcp.server.lowlevel.server import NotificationOptions, Server
@@ -96,14 +118,14 @@ def build_server(gateway: Gateway, endpoint: str = "", *, transport: str = "stdi
     async def listening(context: Any, params: Any) -> Any:
         uris = params.notifications.resource_subscriptions
         if uris:
-            await gateway.passing.watch_all([str(uri) for uri in uris])
+            await handler.watch([str(uri) for uri in uris])
         return await listen(context, params)
 
     server = ReachServer(
         "agent-reach",
         version=__version__,
         title="Agent-Reach",
-        instructions=instructions(gateway, endpoint),
+        instructions=handler.instructions(endpoint) or None,
         get_tool_input_schema=lambda name: None,
         on_list_tools=unreached,
         on_call_tool=unreached,
@@ -118,27 +140,17 @@ def build_server(gateway: Gateway, endpoint: str = "", *, transport: str = "stdi
         on_subscriptions_listen=listening,
     )
     server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, unreached)
-    door = Door(gateway, endpoint, bus, transport)
+    door = Door(handler, endpoint, bus, transport)
     server.middleware = [door]
-    gateway.on_changed.append(door.changed)
+    handler.on_changed.append(door.changed)
     return server
-
-
-def instructions(gateway: Gateway, endpoint: str) -> str:
-    """What the model is told of the gateway as a whole."""
-    if gateway.settings.mode != "search" or endpoint:
-        return ""
-    return (
-        "Many tools stand behind this server. Use `find` with what has to be done, then call a tool it names with "
-        "`call_read` or `call_write` (or directly by its name); `describe` shows a full definition."
-    )
 
 
 class Door:
     """The middleware of one endpoint."""
 
-    def __init__(self, gateway: Gateway, endpoint: str, bus: Any, transport: str) -> None:
-        self._gateway = gateway
+    def __init__(self, handler: Handler, endpoint: str, bus: Any, transport: str) -> None:
+        self._handler = handler
         self._endpoint = endpoint
         self._bus = bus
         self._transport = transport
@@ -160,7 +172,7 @@ class Door:
         if params is not None and not isinstance(params, Mapping):
             raise MCPError(INVALID_PARAMS, "`params` must be an object")
         try:
-            return await self._gateway.handle(method, params or {}, self._caller(ctx, modern), self._endpoint)
+            return await self._handler.handle(method, params or {}, self._caller(ctx, modern), self._endpoint)
         except GatewayError as error:
             raise MCPError(error.code, error.message, error.data) from None
         except MCPError:
@@ -179,7 +191,7 @@ class Door:
             capabilities.model_dump(by_alias=True, mode="json", exclude_none=True) if capabilities else {}
         )
         return Caller(
-            rule=state.get(SCOPE_RULE) or self._rule(),
+            rule=state.get(SCOPE_RULE) or self._handler.anybody,
             name=client.client_info.name if client is not None else "",
             connection=self._connection(context, scope, modern),
             version=context.protocol_version,
@@ -191,9 +203,6 @@ class Door:
             report=self._report(session),
             token=state.get(SCOPE_TOKEN, ""),
         )
-
-    def _rule(self) -> ClientRule:
-        return next((rule for rule in self._gateway.settings.clients if not rule.token), _ANYBODY)
 
     def _connection(self, context: Any, scope: Mapping[str, Any], modern: bool) -> str:
         if context.request is None:
@@ -295,4 +304,3 @@ class Door:
 
 
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-_ANYBODY = ClientRule()

@@ -6,7 +6,6 @@ Every transport and both eras of the protocol come in through `handle`; it knows
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,17 @@ from agent_reach.gateway.calls import Request, perform
 from agent_reach.gateway.delivery import Deliveries
 from agent_reach.gateway.eras import client_error, client_result
 from agent_reach.gateway.memory import Memory, RateLimits
-from agent_reach.gateway.meta_tools import CALL_READ, CALL_WRITE, DESCRIBE, FIND, META_TOOLS
+from agent_reach.gateway.meta_tools import (
+    CALL_READ,
+    CALL_WRITE,
+    DESCRIBE,
+    FIND,
+    META_TOOLS,
+    SEARCH_INSTRUCTIONS,
+    described_result,
+    found_result,
+    object_of,
+)
 from agent_reach.gateway.metrics import Metrics
 from agent_reach.gateway.offer import (
     OFFERED_IN_TRACES,
@@ -184,6 +193,19 @@ class Gateway:
     def _bridged(self, capabilities: Mapping[str, Any]) -> dict[str, Any]:
         return {kind: capabilities[kind] for kind in self.settings.bridge if kind in capabilities}
 
+    @property
+    def anybody(self) -> ClientRule:
+        """The rule of a client without a token."""
+        return next((rule for rule in self.settings.clients if not rule.token), ClientRule())
+
+    def instructions(self, endpoint: str) -> str:
+        """What the model is told of an endpoint as a whole."""
+        return SEARCH_INSTRUCTIONS if self.settings.mode == "search" and not endpoint else ""
+
+    async def watch(self, uris: list[str]) -> None:
+        """A client wants to know when these resources change."""
+        await self.passing.watch_all(uris)
+
     # -- requests
 
     def origin(self, caller: Caller) -> CallOrigin:
@@ -272,7 +294,7 @@ class Gateway:
     async def _through_meta_tool(
         self, via: str, given: Any, params: Mapping[str, Any], caller: Caller, endpoint: str
     ) -> dict[str, Any]:
-        fields = _object(given)
+        fields = object_of(given)
         inner = fields.get("name")
         if not isinstance(inner, str) or not inner:
             return text_result("give the `name` of a tool that `find` returned", is_error=True)
@@ -310,7 +332,7 @@ class Gateway:
 
     async def _find(self, given: Any, caller: Caller, endpoint: str) -> dict[str, Any]:
         started_at = time.time()
-        fields = _object(given)
+        fields = object_of(given)
         query = fields.get("query")
         if not isinstance(query, str) or not query.strip():
             return text_result("give the `query`: what has to be done, in the user's words", is_error=True)
@@ -318,19 +340,6 @@ class Gateway:
         count = count if isinstance(count, int) and 0 < count <= 50 else self.settings.count
         view = self.view(caller.rule)
         found = view.reach.find(query, count)
-        tools = []
-        for candidate in found:
-            filled = view.reach.prefill(candidate.tool, query).arguments
-            entry: dict[str, Any] = {
-                "name": view.wire_name(candidate.tool),
-                "call_with": CALL_READ if candidate.tool.is_read_only else CALL_WRITE,
-                "score": round(candidate.score, 4),
-            }
-            tools.append({**entry, "filled": dict(filled)} if filled else entry)
-        text = view.reach.candidate_text(found, conversation=query)
-        if not found:
-            near = f" Nearest names: {', '.join(found.nearest_names)}." if found.nearest_names else ""
-            text = f"No tool fits.{near} Say it in other words, or with the names of things."
         self.metrics.meta[FIND] += 1
         memory = self.memory.of(caller)
         memory.query, memory.candidates = query, tuple(candidate.record() for candidate in found)
@@ -349,24 +358,17 @@ class Gateway:
         )
         if fresh and self.settings.announce_found and not caller.modern:
             await caller.tell("notifications/tools/list_changed", {})
-        structured: dict[str, Any] = {"tools": tools}
-        if found.nearest_names:
-            structured["nearest_names"] = list(found.nearest_names)
-        return text_result(text, structured=structured)
+        return found_result(view, found, query)
 
     def _describe(self, given: Any, caller: Caller) -> dict[str, Any]:
         view = self.view(caller.rule)
-        name = _object(given).get("name")
+        name = object_of(given).get("name")
         self.metrics.meta[DESCRIBE] += 1
         try:
             tool = view.tool(str(name or ""))
         except (UnknownNameError, NotAllowedError) as error:
             return text_result(str(error), is_error=True)
-        definition = view.definition(tool)
-        call_with = CALL_READ if tool.is_read_only else CALL_WRITE
-        return text_result(
-            json.dumps({**definition, "call_with": call_with}, ensure_ascii=False), structured=definition
-        )
+        return described_result(view, tool)
 
     # -- changes
 
@@ -416,15 +418,6 @@ class Gateway:
 def _cursor(params: Mapping[str, Any]) -> str | None:
     cursor = params.get("cursor")
     return cursor if isinstance(cursor, str) else None
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return {"query": value, "name": value}
-    return value if isinstance(value, Mapping) else {}
 
 
 def _extra(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,10 +5,24 @@ They are doors, not decisions: in every trace and figure the tool that was meant
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from agent_reach.gateway.answers import text_result
+
+if TYPE_CHECKING:
+    from agent_reach.gateway.offer import View
+    from agent_reach.records.tool import Tool
+    from agent_reach.router.stages import Found
 
 FIND, DESCRIBE, CALL_READ, CALL_WRITE = "find", "describe", "call_read", "call_write"
 META_TOOLS = (FIND, DESCRIBE, CALL_READ, CALL_WRITE)
+
+SEARCH_INSTRUCTIONS = (
+    "Many tools stand behind this server. Use `find` with what has to be done, then call a tool it names with "
+    "`call_read` or `call_write` (or directly by its name); `describe` shows a full definition."
+)
 
 _NAME = {"type": "string", "description": "A tool name that `find` returned."}
 _CALL = {
@@ -91,3 +105,44 @@ def meta_definitions(tools: int) -> list[dict[str, Any]]:
             "annotations": {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True},
         },
     ]
+
+
+def found_result(view: View, found: Found, query: str) -> dict[str, Any]:
+    """What a search answers: the candidates as lines for a model, and as data."""
+    tools = []
+    for candidate in found:
+        filled = view.reach.prefill(candidate.tool, query).arguments
+        entry: dict[str, Any] = {
+            "name": view.wire_name(candidate.tool),
+            "call_with": caller_of(candidate.tool),
+            "score": round(candidate.score, 4),
+        }
+        tools.append({**entry, "filled": dict(filled)} if filled else entry)
+    text = view.reach.candidate_text(found, conversation=query)
+    structured: dict[str, Any] = {"tools": tools}
+    if not found:
+        near = f" Nearest names: {', '.join(found.nearest_names)}." if found.nearest_names else ""
+        text = f"No tool fits.{near} Say it in other words, or with the names of things."
+        structured["nearest_names"] = list(found.nearest_names)
+    return text_result(text, structured=structured)
+
+
+def described_result(view: View, tool: Tool) -> dict[str, Any]:
+    """A tool's full definition."""
+    definition = {**view.definition(tool), "call_with": caller_of(tool)}
+    return text_result(json.dumps(definition, ensure_ascii=False), structured=definition)
+
+
+def caller_of(tool: Tool) -> str:
+    """The caller that a tool is for; what is not known to only read counts as a write."""
+    return CALL_READ if tool.is_read_only else CALL_WRITE
+
+
+def object_of(value: Any) -> Mapping[str, Any]:
+    """The arguments of a meta-tool, also where a model wrote them as text."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return {"query": value, "name": value}
+    return value if isinstance(value, Mapping) else {}

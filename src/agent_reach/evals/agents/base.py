@@ -66,12 +66,14 @@ class Agent(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSetup:
-    """What an agent may use of the run: the folder of relative names, the seed, and where to report waits."""
+    """What an agent may use of the run: the folder of relative names, the seed, where to report waits, and the environment
+    that programs it starts are given."""
 
     folder: str = "."
     seed: int = 0
     notify: Callable[[Event], None] = lambda event: None
     catalog: Any = None
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 Factory = Callable[[AgentConfig, AgentSetup], Agent]
