@@ -53,9 +53,9 @@ class Structure:
 def structure(graph: ToolGraph, *, central: int = 20) -> Structure:
     """The shape of a graph's trusted edges."""
     table = graph.table
-    network = Network(table, graph.options)
+    network = graph.network
     nodes = table.nodes
-    cycles = tuple(_cycle(group, network, nodes, table.entry_count) for group in strong_groups(network.out))
+    cycles = _cycles(network, nodes, table.entry_count)
     loops = tuple(nodes[node] for node, targets in enumerate(network.out) if node in targets and table.is_tool(node))
     between, exact = betweenness(network.out)
     ranked = sorted(range(table.entry_count, network.size), key=lambda node: (-between[node], nodes[node]))
@@ -67,21 +67,29 @@ def structure(graph: ToolGraph, *, central: int = 20) -> Structure:
     )  # fmt: skip
 
 
-def _cycle(group: list[int], network: Network, nodes: list[str], entry_count: int) -> Cycle:
-    inside = set(group)
-    entered: dict[int, bool] = {}
-    for source in range(network.size):
-        if source in inside:
-            continue
-        for target in network.out[source]:
-            if target in inside:
-                entered[target] = entered.get(target, False) or source >= entry_count
-    by_tool = [node for node, from_tool in entered.items() if from_tool]
-    chosen = sorted(by_tool or entered)
-    return Cycle(
-        members=tuple(nodes[node] for node in group), entries=tuple(nodes[node] for node in chosen),
-        handoff=all(nodes[node].startswith(AGENT_NODE) for node in group),
-    )  # fmt: skip
+def _cycles(network: Network, nodes: list[str], entry_count: int) -> tuple[Cycle, ...]:
+    """The strongly connected groups with their entries, in one pass over the edges."""
+    groups = strong_groups(network.out)
+    group_of = [-1] * network.size
+    for number, group in enumerate(groups):
+        for node in group:
+            group_of[node] = number
+    by_tool: list[set[int]] = [set() for _ in groups]
+    by_agent: list[set[int]] = [set() for _ in groups]
+    for source, targets in enumerate(network.out):
+        own = group_of[source]
+        for target in targets:
+            number = group_of[target]
+            if number >= 0 and number != own:
+                (by_tool if source >= entry_count else by_agent)[number].add(target)
+    return tuple(
+        Cycle(
+            members=tuple(nodes[node] for node in group),
+            entries=tuple(nodes[node] for node in sorted(by_tool[number] or by_agent[number])),
+            handoff=all(nodes[node].startswith(AGENT_NODE) for node in group),
+        )
+        for number, group in enumerate(groups)
+    )
 
 
 def _orphans(network: Network, nodes: list[str]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from agent_reach.catalog.overlay import Overlay, load_overlay
 from agent_reach.graph.assemble import EdgeTable, assemble
 from agent_reach.graph.evidence import Evidence
 from agent_reach.graph.names import HallucinatedName
+from agent_reach.graph.network import Network
 from agent_reach.graph.options import GraphOptions
 from agent_reach.records.finding import Finding
 from agent_reach.records.graph import Edge
@@ -112,6 +113,11 @@ class ToolGraph:
     def edges(self) -> tuple[Edge, ...]:
         """All edges with their evidence: entry edges, then by source and target."""
         return self.table.records()
+
+    @cached_property
+    def network(self) -> Network:
+        """The trusted edges as adjacency lists, nothing blocked."""
+        return Network(self.table, self.options)
 
     @property
     def hallucinated(self) -> tuple[HallucinatedName, ...]:

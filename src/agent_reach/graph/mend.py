@@ -38,8 +38,8 @@ def cheapest_changes(graph: ToolGraph) -> tuple[Change, ...]:
     blocked = blocked_tools(graph)
     gone = {table.index[key] for key in blocked}
     entries = list(range(table.entry_count))
-    now = Network(table, graph.options, gone).hops_from(entries)
-    free = Network(table, graph.options).hops_from(entries) if gone else now
+    free = graph.network.hops_from(entries)
+    now = Network(table, graph.options, gone).hops_from(entries) if gone else free
     best_edge = _best_untrusted(graph, now, gone)
     found = []
     for tool in graph.catalog.tools:

@@ -132,28 +132,41 @@ def dominators(out: Sequence[Sequence[int]], starts: Sequence[int]) -> list[int]
     size = len(out)
     root = size
     order = _postorder(out, starts, root)
-    position = {node: place for place, node in enumerate(order)}
-    before: list[list[int]] = [[] for _ in range(size)]
+    position = [-1] * (size + 1)
+    for place, node in enumerate(order):
+        position[node] = place
+    before: list[list[int]] = [[] for _ in range(size + 1)]
     for node in order:
         for target in starts if node == root else out[node]:
-            if target != node:
-                before[target].append(node)
-    parent: dict[int, int] = {root: root}
+            before[target].append(node)
+    parent = [-1] * (size + 1)
+    parent[root] = root
+    order.reverse()
     changed = True
     while changed:
         changed = False
-        for node in reversed(order):
+        for node in order:
             if node == root:
                 continue
             chosen = -1
             for candidate in before[node]:
-                if candidate not in parent:
+                if candidate == chosen or parent[candidate] < 0:
                     continue
-                chosen = candidate if chosen < 0 else _meet(candidate, chosen, parent, position)
-            if chosen >= 0 and parent.get(node) != chosen:
+                if chosen < 0:
+                    chosen = candidate
+                    continue
+                left = candidate
+                while left != chosen:
+                    if position[left] < position[chosen]:
+                        left = parent[left]
+                    else:
+                        chosen = parent[chosen]
+                if chosen == root:
+                    break
+            if parent[node] != chosen:
                 parent[node] = chosen
                 changed = True
-    return [-2 if node not in parent else (-1 if parent[node] == root else parent[node]) for node in range(size)]
+    return [-2 if parent[node] < 0 else (-1 if parent[node] == root else parent[node]) for node in range(size)]
 
 
 def _postorder(out: Sequence[Sequence[int]], starts: Sequence[int], root: int) -> list[int]:
@@ -172,12 +185,3 @@ def _postorder(out: Sequence[Sequence[int]], starts: Sequence[int], root: int) -
             order.append(node)
             work.pop()
     return order
-
-
-def _meet(left: int, right: int, parent: dict[int, int], position: dict[int, int]) -> int:
-    while left != right:
-        while position[left] < position[right]:
-            left = parent[left]
-        while position[right] < position[left]:
-            right = parent[right]
-    return left

@@ -70,7 +70,7 @@ def reach(graph: ToolGraph) -> ReachResult:
     table = graph.table
     blocked = blocked_tools(graph)
     gone = {table.index[key] for key in blocked}
-    whole = Network(table, graph.options)
+    whole = graph.network
     masked = Network(table, graph.options, gone) if gone else whole
     mine = [table.index[tool.key] for tool in graph.catalog.tools if tool.actor == "agent"]
     entries = list(range(table.entry_count))
