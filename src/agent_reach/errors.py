@@ -11,6 +11,7 @@
     │   └── TraceError             a trace file or store
     ├── ServerError                an upstream server could not be started or spoken to
     ├── ModelError                 the endpoint or process of a model failed; never a decision of the agent
+    │   └── UnusableModelError     it cannot be used at all (wrong key, no such model); in `evals/agents/base.py`
     └── MissingExtraError          an optional dependency is not installed
 
 A call of a tool that fails is no exception: it is a `CallOutcome`. A part of the input that is bad while the

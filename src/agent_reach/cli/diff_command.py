@@ -51,7 +51,8 @@ def command(
     decidable (too few tasks in common, too many attempts lost).
     """
     from agent_reach.evals.gate import diff
-    from agent_reach.evals.gate_text import gate_lines, gate_markdown
+    from agent_reach.evals.gate_text import gate_lines
+    from agent_reach.reports.gate_markdown import render_gate
     from agent_reach.records.codec import to_json
     from agent_reach.reports.locate import locate_report
 
@@ -63,7 +64,7 @@ def command(
         on_suspect="warn" if on_suspect == "warn" else "fail",
     )
     if markdown is not None:
-        write_whole(markdown, gate_markdown(result, language))
+        write_whole(markdown, render_gate(result, language))
     if as_json:
         print_json(to_json(result))
         return result.exit_code

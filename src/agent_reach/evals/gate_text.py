@@ -41,29 +41,6 @@ def gate_lines(result: GateResult, language: Language = "en") -> Iterator[str]:
     yield from _section("tasks", _uncompared(result, language), language)
 
 
-def gate_markdown(result: GateResult, language: Language = "en") -> str:
-    """The same as a Markdown comment: a table of metrics, then lists."""
-    zh = language == "zh"
-    lines = [f"## {result.headline.text(language)}", ""]
-    lines.append(
-        "| 指标 | 基线 | 当前 | 变化 | 结论 |" if zh else "| metric | baseline | current | change | verdict |"
-    )
-    lines.append("|---|---|---|---|---|")
-    for item in result.metrics:
-        name = f"**{item.name}**" if item.gated else item.name
-        verdict = _verdict_word(item, language) if item.gated else ""
-        lines.append(
-            f"| {name} | {_value(item, item.baseline)} | {_value(item, item.current)} | {_change(item)} | {verdict} |"
-        )
-    body = list(gate_lines(result, language))[1:]
-    for line in body:
-        if not line.startswith("  "):
-            lines += ["", f"**{line.rstrip(':：')}**", ""]
-        elif line.startswith("    "):
-            lines.append(f"- {line.strip()}")
-    return "\n".join(lines) + "\n"
-
-
 def _metric_line(item: MetricMovement, language: Language) -> str:
     if item.change is None:
         return f"{item.name:<20} {_value(item, item.baseline):>8} -> {_value(item, item.current):<8} {_verdict_word(item, language)}"

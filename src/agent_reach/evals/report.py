@@ -323,21 +323,22 @@ def _mean_by_k(tables: Iterable[Mapping[str, float]]) -> Mapping[str, float]:
 def _headline(metrics: Mapping[str, Metric], info: CatalogInfo, tasks: Sequence[TaskScore]) -> Message:
     reach, over = metrics["tool_reachability"], metrics["over_call_rate"]
     pairs = len(info.similar_pairs)
+    pair_text = f"{pairs:,} look-alike {'pair' if pairs == 1 else 'pairs'}"
     over_text = "n/a" if over.value is None else f"{over.value:.1%}"
     if reach.value is None:
         return Message(
             f"Tool reachability not evaluated ({reach.reason}); over-call rate {over_text}; {info.tool_count} tools, "
-            f"{pairs} look-alike pairs, about {info.tokens} tokens of tool list.",
+            f"{pair_text}, about {info.tokens:,} tokens of tool list.",
             f"工具触达率未评估；过度调用率 {over_text}；{info.tool_count} 个工具，{pairs} 对相近工具，"
-            f"工具列表约 {info.tokens} token。",
+            f"工具列表约 {info.tokens:,} token。",
         )
     systemic = reach.value < SYSTEMIC_BELOW
     return Message(
         f"Tool reachability {reach.value:.1%} ({reach.numerator}/{reach.denominator}) over {info.tool_count} tools with "
-        f"{pairs} look-alike pairs and about {info.tokens} tokens of tool list; over-call rate {over_text}."
+        f"{pair_text} and about {info.tokens:,} tokens of tool list; over-call rate {over_text}."
         + (" The loss is systemic: below 80%." if systemic else ""),
         f"工具触达率 {reach.value:.1%}（{reach.numerator}/{reach.denominator}），共 {info.tool_count} 个工具、{pairs} 对相近工具，"
-        f"工具列表约 {info.tokens} token；过度调用率 {over_text}。"
+        f"工具列表约 {info.tokens:,} token；过度调用率 {over_text}。"
         + ("低于 80%，属于系统性问题。" if systemic else ""),
     )
 

@@ -88,6 +88,17 @@ def _warnings(report: Report, language: Language) -> list[str]:
                 f"! {number:,} 次尝试因基础设施故障丢失，不计入任何指标",
             )
         )
+        first = next(
+            (
+                (task.task_id, attempt.error)
+                for task in report.tasks
+                for attempt in task.attempts
+                if attempt.state == "infra_error" and attempt.error
+            ),
+            None,
+        )
+        if first is not None:
+            warnings.append(Message(f"! first: {first[0]}: {first[1]}", f"! 首例：{first[0]}：{first[1]}"))
     if not report.sufficient:
         warnings.append(
             Message("! too many attempts were lost: nothing can be decided", "! 丢失的尝试过多：无法下结论")
