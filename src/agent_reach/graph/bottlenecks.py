@@ -94,11 +94,13 @@ def _cycles(network: Network, nodes: list[str], entry_count: int) -> tuple[Cycle
 
 def _orphans(network: Network, nodes: list[str]) -> tuple[str, ...]:
     """Tools that no other tool feeds and that feed none."""
-    fed = {target for source in range(len(network.entries), network.size) for target in network.out[source] if target != source}
-    return tuple(
-        nodes[node] for node in range(len(network.entries), network.size)
-        if node not in fed and not any(target != node for target in network.out[node])
-    )  # fmt: skip
+    fed = bytearray(network.size)
+    feeds = bytearray(network.size)
+    for source in range(len(network.entries), network.size):
+        for target in network.out[source]:
+            if target != source:
+                fed[target] = feeds[source] = 1
+    return tuple(nodes[node] for node in range(len(network.entries), network.size) if not fed[node] and not feeds[node])
 
 
 def _bottlenecks(graph: ToolGraph, parents: list[int], between: list[float]) -> tuple[Bottleneck, ...]:

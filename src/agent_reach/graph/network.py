@@ -135,13 +135,15 @@ def dominators(out: Sequence[Sequence[int]], starts: Sequence[int]) -> list[int]
     position = [-1] * (size + 1)
     for place, node in enumerate(order):
         position[node] = place
+    order.reverse()
     before: list[list[int]] = [[] for _ in range(size + 1)]
     for node in order:
         for target in starts if node == root else out[node]:
             before[target].append(node)
     parent = [-1] * (size + 1)
     parent[root] = root
-    order.reverse()
+    # Nothing lies above the root, nor above the only start: a node that meets there is settled.
+    top = starts[0] if len(set(starts)) == 1 else root
     changed = True
     while changed:
         changed = False
@@ -154,6 +156,8 @@ def dominators(out: Sequence[Sequence[int]], starts: Sequence[int]) -> list[int]
                     continue
                 if chosen < 0:
                     chosen = candidate
+                    if chosen == top:
+                        break
                     continue
                 left = candidate
                 while left != chosen:
@@ -161,7 +165,7 @@ def dominators(out: Sequence[Sequence[int]], starts: Sequence[int]) -> list[int]
                         left = parent[left]
                     else:
                         chosen = parent[chosen]
-                if chosen == root:
+                if chosen == top or chosen == root:
                     break
             if parent[node] != chosen:
                 parent[node] = chosen
