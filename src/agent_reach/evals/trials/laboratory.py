@@ -13,10 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agent_reach.config.run import public_settings
 from agent_reach.config.settings import RunConfig
 from agent_reach.errors import InputError
 from agent_reach.evals.agents.base import UnusableModelError
+from agent_reach.evals.context.options import Layout
+from agent_reach.evals.exposure import Exposer
 from agent_reach.evals.runner_attempt import run_attempt
+from agent_reach.evals.runner_backend import BackendMaker
 from agent_reach.evals.runner_log import AttemptLog
 from agent_reach.evals.runner_setup import Prepared, RunOptions, prepare
 from agent_reach.evals.suite.load import Suite
@@ -27,6 +31,7 @@ from agent_reach.records.score import AttemptScore
 from agent_reach.records.task import Task
 
 Wanted = tuple[Variant, int]
+_KEPT = 2000
 
 
 class BudgetEnded(Exception):
@@ -68,6 +73,7 @@ class Laboratory:
         self.lost = 0
         self._question = question
         self._prepared: dict[tuple[int, int, tuple[str, ...]], tuple[Variant, Prepared]] = {}
+        self._made: dict[str, BackendMaker] = {}
         self._keys: dict[int, tuple[Variant, str]] = {}
         self._log: AttemptLog | None = None
         self.path = self._place()
@@ -109,8 +115,8 @@ class Laboratory:
     async def __aexit__(self, *error: Any) -> None:
         if self._log is not None:
             self._log.__exit__(*error)
-        for _, prepared in self._prepared.values():
-            await prepared.backends.aclose()
+        for backends in self._made.values():
+            await backends.aclose()
         await self._base.backends.aclose()
         await self.agent.aclose()
 
@@ -134,20 +140,58 @@ class Laboratory:
     # --- asking
 
     def prepared(self, variant: Variant) -> Prepared:
-        """Everything that attempts of the variant need; made once for equal settings, tools and wrappers."""
+        """Everything that attempts of the variant need; equal ways of execution share their back ends."""
         names = tuple(wrapper.name for wrapper in variant.wrappers)
         place = (id(variant.config), id(variant.catalog), names)
         known = self._prepared.get(place)
         if known is None:
-            options = dataclasses.replace(
-                self.options.run, catalog=variant.catalog, agent=self.agent, select={}, listeners=()
-            )
-            made = prepare(variant.config, self.suite, options)
-            if variant.wrappers:
-                wrapped: Any = WrappedBackends(made.backends, variant.wrappers)
-                made = dataclasses.replace(made, backends=wrapped)
-            known = self._prepared[place] = (variant, made)
+            if len(self._prepared) >= _KEPT:
+                self._prepared.clear()
+            known = self._prepared[place] = (variant, self._derived(variant))
         return known[1]
+
+    def _derived(self, variant: Variant) -> Prepared:
+        config, info = variant.config, self.agent.info
+        exposer = Exposer(
+            variant.catalog,
+            config.exposure,
+            grants=config.environment,
+            seed=config.seed,
+            placed_by=info.placed_by,
+            reach=self.options.run.reach if variant.catalog is self.catalog else None,
+        )
+        layout = Layout(
+            config=config.context, system_prompt=info.system_prompt, tools_in_system=info.tools_in_system
+        )
+        backends: Any = self._backends(variant)
+        if variant.wrappers:
+            backends = WrappedBackends(backends, variant.wrappers)
+        return dataclasses.replace(
+            self._base,
+            config=config,
+            catalog=variant.catalog,
+            exposer=exposer,
+            layout=layout,
+            backends=backends,
+            notify=lambda event: None,
+        )
+
+    def _backends(self, variant: Variant) -> Any:
+        execution = variant.config.execution
+        if execution == self.config.execution and variant.config.seed == self.config.seed:
+            return self._base.backends
+        place = content_hash([public_settings(execution), variant.config.seed])
+        if place not in self._made:
+            self._made[place] = BackendMaker(
+                execution,
+                self.catalog,
+                source=self.config.catalog,
+                folder=self.config.folder,
+                environment=self.options.run.environment,
+                seed=variant.config.seed,
+                custom=self.options.run.backend,
+            )
+        return self._made[place]
 
     def key(self, variant: Variant) -> str:
         """The name of what attempts of the variant mean."""

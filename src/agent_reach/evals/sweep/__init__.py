@@ -1,0 +1,1 @@
+"""Limits found by experiment: reach against tool count, position, passages and context load."""
