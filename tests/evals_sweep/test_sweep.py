@@ -297,13 +297,17 @@ def test_prediction_counts_pairs_tokens_and_confusions(tmp_path: Path) -> None:
     options = RunOptions(catalog=catalog(), agent=Chooser(confusing(2)), archive=tmp_path / "runs")
     report = run(RunConfig(), suite=suite(60), options=options)
     alike = Catalog.from_tools(
-        replace(tool, name=tool.name.replace("_", "_new_"), server="more") for tool in catalog().tools[:12]
+        replace(
+            tool, name=tool.name.replace("open", "void"), description=tool.description.replace("Open", "Void")
+        )
+        for tool in catalog().tools
+        if tool.name.startswith("open")
     )
     far = Catalog.from_tools(
         Tool(name=f"zz_{n}", server="far", description="Plays a melody.") for n in range(12)
     )
     near_found, far_found = predict(catalog(), alike, report), predict(catalog(), far, report)
-    assert near_found.tools == (60, 72)
+    assert near_found.tools == (60, 70)
     assert near_found.tokens[1] > near_found.tokens[0]
     assert near_found.pairs
     assert all(pair.left.startswith("far/") and pair.right.startswith("far/") for pair in far_found.pairs)
