@@ -335,7 +335,7 @@ def test_command_line_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert code("bad", "--json", "--markdown", str(tmp_path / "gate.md")) == 1
     shown = json.loads(capsys.readouterr().out)
     assert (shown["verdict"], shown["exit_code"]) == ("regression", 1)
-    assert (tmp_path / "gate.md").read_text(encoding="utf-8").startswith("## Regression")
+    assert "Regression: tool" in (tmp_path / "gate.md").read_text(encoding="utf-8")
 
 
 def test_promote_copies_the_report_and_refuses_what_cannot_be_trusted(
