@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 
 from agent_reach.graph.render.layout import place_nodes
 from agent_reach.graph.render.marks import DrawnEdge, DrawnNode, Picture
@@ -59,7 +59,7 @@ def _own(drawn: Picture, language: Language) -> str:
         f"<title>{escape(Message('Reachability map', '可达性地图').text(language))}</title>",
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse">'
         '<path d="M0 0 8 4 0 8z" fill="#475569"/></marker></defs>',
-        f'<rect width="{placed.width:.0f}" height="{placed.height + legend:.0f}" fill="#ffffff"/>',
+        f'<rect class="ground" width="{placed.width:.0f}" height="{placed.height + legend:.0f}" fill="#ffffff"/>',
     ]
     parts.extend(_edge(edge, placed.positions) for edge in drawn.edges)
     parts.extend(_node(node, placed.positions[node.id]) for node in drawn.nodes)
@@ -84,7 +84,7 @@ def _edge(edge: DrawnEdge, positions: dict[str, tuple[float, float]]) -> str:
         path = f"M{start:.0f} {top:.0f} C{middle:.0f} {top:.0f} {middle:.0f} {bottom:.0f} {end:.0f} {bottom:.0f}"
     told = escape(f"{edge.source} → {edge.target}: {edge.kind} {edge.score:.2f}")
     return (
-        f'<path d="{path}" fill="none" stroke="#475569" stroke-opacity="0.55" stroke-width="{edge.width:.1f}"{style} '
+        f'<path class="e {edge.kind}" data-s={quoteattr(edge.source)} data-t={quoteattr(edge.target)} d="{path}" fill="none" stroke="#475569" stroke-opacity="0.55" stroke-width="{edge.width:.1f}"{style} '
         f'marker-end="url(#tip)"><title>{told}</title></path>'
     )
 
@@ -94,13 +94,13 @@ def _node(node: DrawnNode, position: tuple[float, float]) -> str:
     dash = ' stroke-dasharray="4 3"' if node.look == "dead" else ""
     width = 2 if node.look in ("blocked", "entry") else 1
     label, mark = _cut(node.label, 30), _cut(node.mark, 38)
-    text = f'<text x="{across:.0f}" y="{down + (4 if not mark else -2):.0f}" text-anchor="middle" fill="#0f172a">{escape(label)}</text>'
+    text = f'<text x="{across:.0f}" y="{down + (4 if not mark else -2):.0f}" text-anchor="middle" class="l" fill="#0f172a">{escape(label)}</text>'
     if mark:
         colour = "#b91c1c" if node.look == "blocked" else "#475569"
-        text += f'<text x="{across:.0f}" y="{down + 11:.0f}" text-anchor="middle" font-size="9.5" fill="{colour}">{escape(mark)}</text>'
+        text += f'<text x="{across:.0f}" y="{down + 11:.0f}" text-anchor="middle" font-size="9.5" class="m" fill="{colour}">{escape(mark)}</text>'
     told = escape(f"{node.id} {node.mark}".strip())
     return (
-        f'<g><title>{told}</title><rect x="{across - WIDTH / 2:.0f}" y="{down - HEIGHT / 2:.0f}" width="{WIDTH}" height="{HEIGHT}" '
+        f'<g class="n {node.look}" data-id={quoteattr(node.id)}><title>{told}</title><rect x="{across - WIDTH / 2:.0f}" y="{down - HEIGHT / 2:.0f}" width="{WIDTH}" height="{HEIGHT}" '
         f'rx="{17 if node.look == "entry" else 6}" fill="{_FILL[node.look]}" stroke="{_STROKE[node.look]}" stroke-width="{width}"{dash}/>{text}</g>'
     )
 
@@ -118,6 +118,6 @@ def _legend(down: float, language: Language) -> str:
         style = f' stroke-dasharray="{dash}"' if dash else ""
         width = 3 if kind == "hand" else 1.6
         parts.append(f'<path d="M{across} {down:.0f}h34" stroke="#475569" stroke-width="{width}"{style}/>')
-        parts.append(f'<text x="{across + 40}" y="{down + 4:.0f}" font-size="10.5" fill="#334155">{escape(word.text(language))}</text>')
+        parts.append(f'<text x="{across + 40}" y="{down + 4:.0f}" font-size="10.5" class="l" fill="#334155">{escape(word.text(language))}</text>')
         across += 190
     return "".join(parts)
