@@ -13,6 +13,7 @@ from agent_reach.records.message import Language, Message
 
 if TYPE_CHECKING:
     from agent_reach.config.settings import ProjectConfig
+    from agent_reach.gateway.gateway import Gateway
 
 _MODES = ["search", "top", "all"]
 
@@ -55,6 +56,7 @@ def command(
     Without --http one client is served on stdin and stdout, as MCP clients start their servers; nothing but the protocol is
     written to stdout. With --http: /mcp and /mcp/PROFILE, /healthz, /readyz, /metrics.
     """
+    from agent_reach.gateway.run import run_http, run_stdio
     from agent_reach.gateway.settings import gateway_settings
     from agent_reach.gateway.start import build_gateway
 
@@ -73,8 +75,23 @@ def command(
         lock=lock,
         traces=False if store == "none" else None,
     )
-    gateway = build_gateway(project, settings, environment, transport="http" if as_http else "stdio")
-    return _serve(gateway, profile, as_http, language)
+
+    def make() -> Gateway:
+        transport = "http" if as_http else "stdio"
+        gateway = build_gateway(project, settings, environment, transport=transport)
+        print_findings([one for one in gateway.servers.findings if one.severity == "error"], language)
+        return gateway
+
+    if as_http:
+        run_http(make, lambda address: _say(address, language))
+    else:
+        run_stdio(make, profile)
+    return 0
+
+
+def _say(address: str, language: Language) -> None:
+    words = Message(f"serving {address}", f"正在提供服务：{address}")
+    click.echo(words.text(language), err=True)
 
 
 def _project(source: str | None, config: str | None, overlay: str | None, store: str | None) -> ProjectConfig:
@@ -103,18 +120,3 @@ def _project(source: str | None, config: str | None, overlay: str | None, store:
     if store is not None and store != "none":
         changes["store"] = store
     return dataclasses.replace(project, **changes)
-
-
-def _serve(gateway: Any, profile: str, as_http: bool, language: Language) -> int:
-    from agent_reach.gateway.run import run_http, run_stdio
-
-    def ready(address: str) -> None:
-        words = Message(f"serving {address}", f"正在提供服务：{address}")
-        click.echo(words.text(language), err=True)
-
-    print_findings([one for one in gateway.servers.findings if one.severity == "error"], language)
-    if as_http:
-        run_http(gateway, ready)
-    else:
-        run_stdio(gateway, profile)
-    return 0

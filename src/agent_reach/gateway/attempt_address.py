@@ -84,9 +84,7 @@ class AttemptHandler:
     ) -> dict[str, Any]:
         """The result of a request; raises `GatewayError`."""
         if method == "tools/list":
-            raw: dict[str, Any] = {
-                "tools": [client_definition(one, caller.version) for one in self._listed()]
-            }
+            raw: dict[str, Any] = {"tools": self._listed(caller.version)}
         elif method == "tools/call":
             raw = await self._called(params.get("name"), params.get("arguments"))
         elif method in ("prompts/list", "resources/list", "resources/templates/list"):
@@ -166,12 +164,23 @@ class AttemptAddresses:
             port = await self._port()
         manager = StreamableHTTPSessionManager(app=build_server(handler, transport="http"))
         token = secrets.token_urlsafe(24)
-        async with manager.run():
-            self._managers[token] = manager
-            try:
-                yield f"http://127.0.0.1:{port}/{token}/mcp"
-            finally:
-                del self._managers[token]
+        started, ended = asyncio.Event(), asyncio.Event()
+
+        async def keep() -> None:
+            async with manager.run():
+                started.set()
+                await ended.wait()
+
+        # In a task of its own, so that what goes wrong in the attempt is not wrapped by the manager's task group.
+        keeping = asyncio.ensure_future(keep())
+        await started.wait()
+        self._managers[token] = manager
+        try:
+            yield f"http://127.0.0.1:{port}/{token}/mcp"
+        finally:
+            del self._managers[token]
+            ended.set()
+            await asyncio.gather(keeping, return_exceptions=True)
 
     async def close(self) -> None:
         """Stop listening."""
@@ -216,5 +225,12 @@ def _uvicorn(app: Any) -> Any:
             return contextlib.nullcontext()
 
     return Server(
-        uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=2)
+        uvicorn.Config(
+            app,
+            interface="asgi3",
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=2,
+        )
     )

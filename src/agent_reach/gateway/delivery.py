@@ -16,6 +16,7 @@ from agent_reach.backends.base import Backend, failure
 from agent_reach.catalog.schema import output_problems
 from agent_reach.errors import ServerError
 from agent_reach.gateway.bridge import CallOrigin
+from agent_reach.gateway.servers import Servers
 from agent_reach.gateway.upstream import Upstream
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import CallOutcome
@@ -45,13 +46,20 @@ class Deliveries:
     """The backend of the gateway; see `backends.base.Backend`.
 
     A call is opened with `open(call_id, delivery)` before it is executed and closed with `close(call_id)` after its answer.
-    Tools of servers that are not in `upstreams` go to `other`.
+    Tools of servers that are not among `servers` go to `other`; the servers in `forward_tokens` are called with the token of
+    the client.
     """
 
     def __init__(
-        self, upstreams: Mapping[str, Upstream], other: Backend | None = None, *, idle_seconds: float = 60.0
+        self,
+        servers: Servers,
+        other: Backend | None = None,
+        *,
+        idle_seconds: float = 60.0,
+        forward_tokens: tuple[str, ...] = (),
     ) -> None:
-        self.upstreams = upstreams
+        self.servers = servers
+        self.forward_tokens = forward_tokens
         self.other = other
         self.idle_seconds = idle_seconds
         self._open: dict[str, Delivery] = {}
@@ -70,12 +78,15 @@ class Deliveries:
         """Call the tool on its server."""
         delivery = self._open[call_id]
         delivery.raw = delivery.refusal = None
-        upstream = self.upstreams.get(tool.server)
+        upstream = self.servers.upstreams.get(tool.server)
         if upstream is None:
             if self.other is None:
                 return failure("not_found", f"{tool.key}: its server is not behind this gateway", sent=False)
             return await self.other.call(tool, arguments, call_id=call_id, timeout=timeout)
         started = time.perf_counter()
+        token = delivery.origin.caller.token
+        if token and tool.server in self.forward_tokens:
+            upstream = await self.servers.own(tool.server, token)
         try:
             raw = await self._rounds(upstream, tool, arguments, delivery, timeout)
         except RequestFailure as error:

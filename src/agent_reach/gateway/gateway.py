@@ -86,7 +86,12 @@ class Gateway:
         self.memory = Memory(settings.limits)
         self.normalize_options = normalize_options
         self.suspensions = Suspensions()
-        self.deliveries = Deliveries(servers.upstreams, other, idle_seconds=settings.limits.call_seconds)
+        self.deliveries = Deliveries(
+            servers,
+            other,
+            idle_seconds=settings.limits.call_seconds,
+            forward_tokens=settings.forward_tokens,
+        )
         self.passing = Passing(self)
         self.on_changed: list[Changed] = []
         self.announced: Mapping[str, Any] = self._bridged({kind: {} for kind in settings.bridge})
@@ -99,6 +104,7 @@ class Gateway:
         self._executor_catalog: Catalog | None = None
         self._refresh: asyncio.TimerHandle | None = None
         self._number = 0
+        self._served = ""
         self._tasks: set[asyncio.Future[Any]] = set()
         self._closed = False
         servers.on_change = self._changed
@@ -120,6 +126,7 @@ class Gateway:
                 concurrency=limits.concurrency,
                 concurrency_per_server=limits.per_server,
                 loop_limit=0,
+                retry_timeouts=False,
             )
             self._executor = Executor(self.deliveries, self.servers.catalog, policy=policy)
         self._executor.catalog = self.servers.catalog
@@ -256,6 +263,7 @@ class Gateway:
         except StaleCursorError as error:
             raise GatewayError(INVALID_PARAMS, str(error)) from None
         self.metrics.lists["tools/list"] += 1
+        self._served = self.servers.version
         result: dict[str, Any] = {"tools": list(entries)}
         if following is not None:
             result["nextCursor"] = following
@@ -385,6 +393,8 @@ class Gateway:
     async def _changed(self, what: str, address: str) -> None:
         if what == "tools":
             self._views.clear()
+            if self._served in ("", self.servers.version):
+                return  # nobody has seen another list
         else:
             self.passing.forget(what, address)
         await self._tell(what, address)

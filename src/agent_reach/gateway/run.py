@@ -12,17 +12,20 @@ if TYPE_CHECKING:
     from agent_reach.gateway.gateway import Gateway
 
 
-def run_stdio(gateway: Gateway, endpoint: str = "") -> None:
-    """Serve one client on stdin and stdout."""
-    from agent_reach.gateway.stdio import serve_stdio
+def run_stdio(make: Callable[[], Gateway], endpoint: str = "") -> None:
+    """Serve one client on stdin and stdout; the gateway is made once both are out of the way of what prints."""
+    from agent_reach.gateway.stdio import Wires, serve_stdio
 
-    _run(gateway, lambda: serve_stdio(gateway, endpoint))
+    with Wires() as wires:
+        gateway = make()
+        _run(gateway, lambda: serve_stdio(gateway, endpoint, wires))
 
 
-def run_http(gateway: Gateway, ready: Callable[[str], None]) -> None:
+def run_http(make: Callable[[], Gateway], ready: Callable[[str], None]) -> None:
     """Serve clients over HTTP; `ready` is told the address once it takes connections."""
     from agent_reach.gateway.web import serve_http
 
+    gateway = make()
     _run(gateway, lambda: serve_http(gateway, ready))
 
 

@@ -8,10 +8,13 @@ server does not touch the others.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+import hashlib
 import json
 import os
 import tempfile
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,6 +32,9 @@ from agent_reach.wire.startup import ServerListing
 
 SETTLE = 0.05
 """Seconds that announcements of one server are collected before it is asked again."""
+
+MOST_OWN = 100
+"""Sessions with tokens of clients that are kept."""
 
 OnChange = Callable[[str, str], Awaitable[None]]
 """Told what changed (`tools`, `prompts`, `resources`, `updated`) and the server, or the address of a resource."""
@@ -58,6 +64,9 @@ class Servers:
         }
         self.on_change = on_change
         self._variant = variant
+        self._options = options
+        self._capabilities = capabilities
+        self._own: OrderedDict[tuple[str, str], Upstream] = OrderedDict()
         self.overlay = overlay
         self.version = ""
         self._static = static
@@ -165,6 +174,24 @@ class Servers:
             static.hash if static is not None else "", *(content for content, _ in parts)
         )
 
+    # -- servers that are given the client's own token
+
+    async def own(self, name: str, token: str) -> Upstream:
+        """The session with a server for the bearer of this token; the longest unused one ends when there are many."""
+        key = (name, hashlib.sha256(token.encode()).hexdigest())
+        known = self._own.pop(key, None)
+        if known is None:
+            base = self.upstreams[name].config
+            config = dataclasses.replace(base, headers={**base.headers, "Authorization": f"Bearer {token}"})
+            known = Upstream(config, self._options, self._changed, self._capabilities)
+        self._own[key] = known
+        if len(self._own) > MOST_OWN:
+            for old in list(self._own):
+                if self._own[old].in_flight == 0:
+                    await self._own.pop(old).close()
+                    break
+        return known
+
     # -- what servers announce
 
     def _changed(self, upstream: Upstream, what: str) -> None:
@@ -189,7 +216,8 @@ class Servers:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.gather(*(upstream.close() for upstream in self.upstreams.values()))
+        every = (*self.upstreams.values(), *self._own.values())
+        await asyncio.gather(*(upstream.close() for upstream in every))
 
     # -- lists on disk
 

@@ -127,7 +127,7 @@ class GatewaySettings:
 
 
 def gateway_settings(
-    project: ProjectConfig, environment: Mapping[str, str] | None = None, **given: Any
+    project: ProjectConfig, environment: Mapping[str, str] | None = None, /, **given: Any
 ) -> GatewaySettings:
     """The settings of a project, with those in `given` (None: not given) laid over them; raises `ConfigError` with every
     mistake."""

@@ -32,20 +32,17 @@ LINGER = 1.0
 _MOST_WAITING = 32 * 1024 * 1024
 
 
-async def serve_stdio(gateway: Gateway, endpoint: str = "", *, keep_output: bool = True) -> None:
+async def serve_stdio(gateway: Gateway, endpoint: str, wires: Wires) -> None:
     """Serve one client on this process's stdin and stdout until it closes its side."""
-    wires = _Wires() if keep_output else None
-    try:
-        reading, writing = (wires.reading, wires.writing) if wires else (sys.stdin.buffer, sys.stdout.buffer)
-        connection = LineConnection(gateway, endpoint)
-        await connection.serve(reading, writing)
-    finally:
-        if wires is not None:
-            wires.give_back()
+    await LineConnection(gateway, endpoint).serve(wires.reading, wires.writing)
 
 
-class _Wires:
-    """Takes stdin and stdout out of the way of everything else in the process."""
+class Wires:
+    """Takes stdin and stdout out of the way of everything else in the process, for as long as the context lasts.
+
+    Enter it before anything foreign is imported or started: from then on what is printed goes to stderr, and stdin is
+    empty.
+    """
 
     def __init__(self) -> None:
         sys.stdout.flush()
@@ -56,11 +53,14 @@ class _Wires:
         os.close(nothing)
         os.dup2(2, 1)
 
-    def give_back(self) -> None:
-        """Put both back where they were."""
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(self.reading.fileno(), 0)
-            os.dup2(self.writing.fileno(), 1)
+    def __enter__(self) -> Wires:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.stdout.flush()
+        for own, number in ((self.reading, 0), (self.writing, 1)):
+            with contextlib.suppress(OSError, ValueError):  # closed with the connection
+                os.dup2(own.fileno(), number)
 
 
 @dataclass(slots=True)

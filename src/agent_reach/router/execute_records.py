@@ -17,7 +17,7 @@ class ExecutionPolicy:
 
     `timeout` is for one try, `total_timeout` one deadline over all tries and waits of a call; `max_wait` caps the waits
     alone. `retry_rate_limited` `idempotent` repeats a rate-limited call only of tools that are safe to repeat; `all` also
-    of others (a server that answers 429 has not done the work). `retry_budget`
+    of others (a server that answers 429 has not done the work); without `retry_timeouts` no time-out is repeated. `retry_budget`
     tokens are shared by the calls to a server; each retry takes one, each call and each second bring some back. `fallbacks` maps a tool key to the keys that stand in for
     it at once when it is out of reach. `allow_write_switch` names the tools, as source or target, that may be switched
     although they are not known to be read-only. `max_result_bytes` None sends results whole.
@@ -30,6 +30,7 @@ class ExecutionPolicy:
     max_delay: float = 20.0
     max_wait: float = 60.0
     retry_rate_limited: Literal["idempotent", "all"] = "idempotent"
+    retry_timeouts: bool = True
     retry_budget: float = 10.0
     retry_budget_ratio: float = 0.2
     retry_budget_per_second: float = 0.5

@@ -27,6 +27,8 @@ def may_retry(tool: Tool, outcome: CallOutcome, policy: ExecutionPolicy) -> bool
     """
     if outcome.ok or outcome.error_kind not in _TRANSIENT:
         return False
+    if outcome.error_kind == "timeout" and not policy.retry_timeouts:
+        return False
     if outcome.status == "unknown":
         return tool.is_idempotent
     if tool.is_idempotent:

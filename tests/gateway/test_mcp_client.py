@@ -1,0 +1,182 @@
+"""Outside programs as agents of a run: started by command or called over HTTP, recorded through their own address."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_reach.errors import ConfigError, ModelError
+from agent_reach.evals.runner import run
+from agent_reach.evals.runner_setup import RunOptions
+
+pytestmark = pytest.mark.live
+
+PROGRAM = """
+import asyncio, json, os, sys
+
+from mcp.client.client import Client
+
+
+async def main():
+    request = json.load(sys.stdin)
+    assert request["mcp"]["url"] == os.environ["AGENT_REACH_MCP_URL"]
+    assert json.load(open(os.environ["AGENT_REACH_MCP_CONFIG"]))["mcpServers"]["tools"]["url"]
+    if "crash" in request["query"]:
+        sys.exit("no model here")
+    if "sleep" in request["query"]:
+        await asyncio.sleep(60)
+    async with Client(request["mcp"]["url"], mode=sys.argv[1]) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        if "find" in names:
+            await client.call_tool("find", {"query": request["query"]})
+            tool, inner = "call_read", {"name": "query_stock", "arguments": {"product_id": "PDT-1001"}}
+        else:
+            tool, inner = "query_stock", {"product_id": "PDT-1001"}
+        if "nothing" not in request["query"]:
+            result = await client.call_tool(tool, inner)
+            print("quantity", json.loads(result.content[0].text)["quantity"])
+        if "wrong" in request["query"]:
+            refused = await client.call_tool("no_such_tool", {})
+            assert refused.is_error
+
+asyncio.run(main())
+"""
+SUITE = """
+- {id: look, kind: must, query: how many PDT-1001 are there, path: [{tool: query_stock, args: {product_id: PDT-1001}, result: {quantity: 12}}]}
+- {id: lazy, kind: must, query: nothing to do, path: [{tool: query_stock, args: {product_id: PDT-1001}, result: {quantity: 12}}]}
+- {id: wrong, kind: must, query: wrong names, path: [{tool: query_stock, args: {product_id: PDT-1001}, result: {quantity: 12}}]}
+"""
+TOOLS = {
+    "tools": [
+        {
+            "name": "query_stock",
+            "description": "How many of a product are there.",
+            "inputSchema": {"type": "object", "properties": {"product_id": {"type": "string"}}, "required": ["product_id"]},
+            "annotations": {"readOnlyHint": True},
+        },
+        {"name": "update_stock", "description": "Set a number.", "inputSchema": {"type": "object", "properties": {"quantity": {"type": "integer"}}}},
+    ]
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    (tmp_path / "tools.json").write_text(json.dumps(TOOLS))
+    return tmp_path
+
+
+def _run(folder: Path, agent: dict[str, Any], **config: Any) -> Any:
+    import os
+
+    settings = {
+        "catalog": "tools.json",
+        "suites": {"core": "suite.yaml"},
+        "agent": {"type": "mcp-client", **agent},
+        **config,
+    }
+    file = folder / "config.json"
+    file.write_text(json.dumps(settings))
+    return run(file, suite="core", options=RunOptions(environment=dict(os.environ)))
+
+
+def _attempts(report: Any) -> dict[str, Any]:
+    return {task.id: task.attempts[0] for task in report.tasks}
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_a_started_program_is_scored_by_its_calls(folder: Path, era: str) -> None:
+    report = _run(folder, {"start": {"command": [sys.executable, "program.py", era]}})
+    attempts = _attempts(report)
+    assert {name: attempt.state for name, attempt in attempts.items()} == dict.fromkeys(
+        ("look", "lazy", "wrong"), "scored"
+    )
+    assert report.metrics["tool_reachability"].numerator == 2
+    assert report.metrics["tool_reachability"].denominator == 3
+    trace = attempts["look"].trace
+    assert [(call.name, call.arguments) for call in trace.calls] == [
+        ("query_stock", {"product_id": "PDT-1001"})
+    ]
+    assert trace.final_text == "quantity 12"
+    assert [call.name for call in attempts["wrong"].trace.calls] == ["query_stock", "no_such_tool"]
+    assert report.run.placed_by == "agent"
+
+
+def test_in_search_mode_the_meta_tools_are_un_nested(folder: Path) -> None:
+    report = _run(
+        folder, {"start": {"command": f"{sys.executable} program.py legacy"}, "options": {"mode": "search"}}
+    )
+    trace = _attempts(report)["look"].trace
+    assert [call.tool for call in trace.calls] == ["query_stock"]
+    assert report.metrics["tool_reachability"].numerator == 2
+
+
+def test_a_program_that_fails_or_hangs_is_told_apart_from_a_wrong_decision(folder: Path) -> None:
+    (folder / "suite.yaml").write_text(
+        SUITE.replace("nothing to do", "crash please").replace("wrong names", "sleep on")
+    )
+    report = _run(folder, {"start": {"command": [sys.executable, "program.py", "legacy"]}}, attempt_timeout=6)
+    attempts = _attempts(report)
+    assert {name: attempt.state for name, attempt in attempts.items()} == {
+        "look": "scored",
+        "lazy": "infra_error",
+        "wrong": "agent_timeout",
+    }
+    assert "no model here" in attempts["lazy"].error
+
+
+def test_a_program_that_runs_already_is_called(folder: Path) -> None:
+    import subprocess
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            import os
+
+            body = self.rfile.read(int(self.headers["content-length"]))
+            request = json.loads(body)
+            config = folder / "client.json"
+            config.write_text(json.dumps({"mcpServers": {"tools": {"url": request["mcp"]["url"]}}}))
+            environment = {
+                **os.environ,
+                "AGENT_REACH_MCP_URL": request["mcp"]["url"],
+                "AGENT_REACH_MCP_CONFIG": str(config),
+            }
+            command = [sys.executable, str(folder / "program.py"), "auto"]
+            done = subprocess.run(command, input=body, capture_output=True, env=environment, check=True)
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps({"text": done.stdout.decode().strip()}).encode())
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        report = _run(
+            folder, {"start": {"http": f"http://127.0.0.1:{server.server_port}/run"}}, concurrency=1
+        )
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+    assert report.metrics["tool_reachability"].numerator == 2
+    assert _attempts(report)["look"].trace.final_text == "quantity 12"
+
+
+def test_a_program_that_is_not_there_stops_the_run(folder: Path) -> None:
+    with pytest.raises(ModelError, match="/no/such/program"):
+        _run(folder, {"start": {"command": ["/no/such/program"]}})
+
+
+def test_unknown_options_are_refused(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="mood"):
+        _run(folder, {"start": {"command": ["x"]}, "options": {"mood": "search"}})
