@@ -251,10 +251,11 @@ def input_keys(field: Field, head: tuple[str, ...]) -> Iterable[tuple[Key, float
     if UNITS & set(field.words[1:]) or _UNIT_TEXT.search(field.description):
         if field.types & _NUMERIC or not field.types:
             yield ("u",), 0.6, UNIT
-    if not field.words or not field.words[0].isascii() or all(word in GENERIC for word in field.words):
-        entity, attribute = entity_and_attribute(tuple(described[:3]))
+    if not field.description.isascii():
+        entity, attribute = entity_and_attribute(chinese_words(field.description[:12])[:3])
         if entity and attribute:
-            yield ("e", attribute, *entity), 0.6, ENTITY
+            yield ("e", attribute, *entity), 0.9, DESCRIPTION
+            yield from _parts(entity, attribute, 0.9)
 
 
 def _named_input_keys(

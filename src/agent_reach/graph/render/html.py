@@ -109,7 +109,7 @@ def _headline(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> 
 def _cards(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> str:
     skew = analysis.skew
     rows: list[tuple[str, str]] = [
-        (share(analysis.reach.masked.rate), "reach_rate"), (str(len(analysis.dead)), "dead"),
+        (share(analysis.reach.masked.rate), "reach_rate"), (str(sum(item.kind != "unknown" for item in analysis.dead)), "dead"),
         (str(len(analysis.reach.blocked)), "blocked"), (str(graph.table.trusted_count), "trusted_edges"),
         (str(len(analysis.structure.cycles)), "cycles"), (str(len(analysis.unresolved)), "unresolved"),
     ]  # fmt: skip
@@ -140,7 +140,8 @@ def _tables(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> st
             ], language, is_open=True,
         ),
         _table("dead", ("tool", "kind", "tokens", "reason"), [
-            (item.tool, DEAD_WORDS[item.kind].text(language), item.tokens, ", ".join(item.reasons)) for item in analysis.dead
+            (item.tool, DEAD_WORDS[item.kind].text(language), item.tokens, ", ".join(item.reasons))
+            for item in analysis.dead if graph.evidence is not None or item.kind != "unknown"
         ], language),
         _table("changes", ("tool", "change"), [(item.tool, item.message.text(language)) for item in analysis.changes], language),
         _table("unresolved", ("tool", "input", "best"), [(item.tool, item.path, round(item.best, 2)) for item in analysis.unresolved], language),

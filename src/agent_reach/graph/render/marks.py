@@ -82,10 +82,15 @@ def picture(graph: ToolGraph, analysis: GraphAnalysis, language: Language = "en"
         source, target = table.source[place], table.target[place]
         if not table.trusted[place] or source == target:
             continue
-        if source < table.entry_count and table.origin[place] == "assumed":
+        counts = table.counts[place]
+        if source < table.entry_count and table.origin[place] == "assumed" and not (counts is not None and counts.taken):
             continue
         score = table.score[place]
         edges.append(DrawnEdge(table.nodes[source], table.nodes[target], edge_kind(graph, place), 1 + 3 * score, score))
+    if table.assumed_offered:
+        fed = {edge.target for edge in edges}
+        first = [tool.key for tool in graph.catalog.tools if tool.key not in fed and tool.actor == "agent"]
+        edges.extend(DrawnEdge(graph.entries[0], key, "offered", 1, 1.0) for key in first)
     return Picture(tuple(nodes), tuple(edges))
 
 

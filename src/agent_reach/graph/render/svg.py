@@ -53,13 +53,14 @@ def _by_graphviz(drawn: Picture, time_limit: float) -> str | None:
 def _own(drawn: Picture, language: Language) -> str:
     placed = place_nodes(drawn)
     legend = 30
+    width = max(placed.width + 60, 800)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {placed.width:.0f} {placed.height + legend:.0f}" '
-        f'width="{placed.width:.0f}" height="{placed.height + legend:.0f}" font-family="system-ui, sans-serif" font-size="12" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {placed.height + legend:.0f}" '
+        f'width="{width:.0f}" height="{placed.height + legend:.0f}" font-family="system-ui, sans-serif" font-size="12" role="img">',
         f"<title>{escape(Message('Reachability map', '可达性地图').text(language))}</title>",
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse">'
+        '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerUnits="userSpaceOnUse" markerWidth="8" markerHeight="8" orient="auto-start-reverse">'
         '<path d="M0 0 8 4 0 8z" fill="#475569"/></marker></defs>',
-        f'<rect class="ground" width="{placed.width:.0f}" height="{placed.height + legend:.0f}" fill="#ffffff"/>',
+        f'<rect class="ground" width="{width:.0f}" height="{placed.height + legend:.0f}" fill="#ffffff"/>',
     ]
     parts.extend(_edge(edge, placed.positions) for edge in drawn.edges)
     parts.extend(_node(node, placed.positions[node.id]) for node in drawn.nodes)
@@ -84,7 +85,7 @@ def _edge(edge: DrawnEdge, positions: dict[str, tuple[float, float]]) -> str:
         path = f"M{start:.0f} {top:.0f} C{middle:.0f} {top:.0f} {middle:.0f} {bottom:.0f} {end:.0f} {bottom:.0f}"
     told = escape(f"{edge.source} → {edge.target}: {edge.kind} {edge.score:.2f}")
     return (
-        f'<path class="e {edge.kind}" data-s={quoteattr(edge.source)} data-t={quoteattr(edge.target)} d="{path}" fill="none" stroke="#475569" stroke-opacity="0.55" stroke-width="{edge.width:.1f}"{style} '
+        f'<path class="e {edge.kind}" data-s={quoteattr(edge.source)} data-t={quoteattr(edge.target)} d="{path}" fill="none" stroke="#475569" stroke-opacity="{0.28 if edge.kind == 'offered' else 0.5}" stroke-width="{0.7 + edge.width * 0.45:.1f}"{style} '
         f'marker-end="url(#tip)"><title>{told}</title></path>'
     )
 

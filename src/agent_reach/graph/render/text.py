@@ -50,9 +50,10 @@ def map_lines(graph: ToolGraph, analysis: GraphAnalysis, language: Language = "e
     _section(lines, say("first broken state", "首个断点"), (
         f"x {state.tool}: {BROKEN[state.first_broken].text(language)}" for state in analysis.states if state.first_broken and state.tool not in reach.blocked
     ))  # fmt: skip
-    heavy = sum(item.tokens for item in analysis.dead)
+    dead = [item for item in analysis.dead if graph.evidence is not None or item.kind != "unknown"]
+    heavy = sum(item.tokens for item in dead)
     _section(lines, say(f"dead tools ({heavy} tokens)", f"失效工具（{heavy} tokens）"), (
-        f"- {item.tool}: {DEAD_WORDS[item.kind].text(language)}, {item.tokens} tokens" for item in analysis.dead
+        f"- {item.tool}: {DEAD_WORDS[item.kind].text(language)}, {item.tokens} tokens" for item in dead
     ))  # fmt: skip
     _section(lines, say("cheapest change for each unreachable tool", "每个不可达工具最省的改动"), (
         f"-> {change.tool}: {change.message.text(language)}" for change in analysis.changes
