@@ -61,7 +61,7 @@ def command(
     if source is None and project is not None:
         from agent_reach.cli.check_release import run_release_check
 
-        return run_release_check(project, as_json=as_json, language=language)
+        return run_release_check(project, as_json=as_json, language=language, timeout=timeout)
     catalog = load_catalog_from(source, project=project, overlay=overlay, timeout=timeout)
     traces = (trace for name in trace_files for trace in import_traces(name))
     look = first_look(catalog, traces, fixes=fixes)

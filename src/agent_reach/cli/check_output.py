@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agent_reach.evals.check.first_look import FirstLook
 from agent_reach.records.message import Language, Message
-from agent_reach.reports.figures import fit, wrap
+from agent_reach.reports.figures import fit, plural, wrap
 
 _WIDTH = 80
 
@@ -26,9 +26,10 @@ def _say(language: Language, en: str, zh: str) -> str:
 
 def _head(look: FirstLook, language: Language) -> Iterator[str]:
     over = ", ".join(map(str, look.limits_passed))
+    on = f" on {len(look.servers)} servers" if len(look.servers) > 1 else ""
     text = _say(
         language,
-        f"{look.tools} tools on {len(look.servers)} servers, about {look.tokens} tokens in every prompt"
+        f"{plural(look.tools, 'tool')}{on}, about {look.tokens:,} tokens in every prompt"
         + (f"; more than the {over} tools that hosts show" if over else ""),
         f"{len(look.servers)} 个服务器上有 {look.tools} 个工具，每次提示约占 {look.tokens} 个 token"
         + (f"；超过宿主可展示的 {over} 个工具" if over else ""),
@@ -150,7 +151,7 @@ def _fixes(look: FirstLook, language: Language) -> Iterator[str]:
     for number, fix in enumerate(look.fixes, 1):
         calls = _say(language, f", {fix.calls} calls", f"，{fix.calls} 次调用") if fix.calls else ""
         touched = _say(language, f"{fix.tools} tools{calls}", f"{fix.tools} 个工具{calls}")
-        yield from wrap(f"{number:>2}. {fix.action.text(language)}", _WIDTH, indent="    ")
+        yield from wrap(f"{number:>2}. {fix.action.text(language)}", _WIDTH, first="", indent="    ")
         yield from wrap(
             f"{fix.code} {fix.title.text(language)} ({touched})", _WIDTH, first="    ", indent="      "
         )

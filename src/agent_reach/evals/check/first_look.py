@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.catalog.similar import similar_pairs
+from agent_reach.graph.dead import dead_tools
+from agent_reach.graph.evidence import Evidence
+from agent_reach.graph.options import GraphOptions
 from agent_reach.lint.catalog import lint_catalog
 from agent_reach.lint.engine import LintOptions
 from agent_reach.records.finding import Finding
@@ -142,47 +145,23 @@ def _servers(catalog: Catalog, weights: Mapping[str, int]) -> tuple[ServerLook, 
 
 
 def _usage(catalog: Catalog, traces: Iterable[Trace], weights: Mapping[str, int]) -> Usage:
-    calls: dict[str, int] = {}
-    unknown: dict[str, int] = {}
-    offered: set[str] = set()
+    evidence = Evidence(catalog, GraphOptions(value_flow=False))
     count = 0
     for trace in traces:
         count += 1
-        for name in (*trace.exposure.offered, *(name for step in trace.steps for name in step.offered)):
-            tool = _resolved(catalog, name)
-            if tool is not None:
-                offered.add(tool)
-        for call in trace.calls:
-            key = _resolved(catalog, call.tool or call.name)
-            if key is None:
-                unknown[call.name] = unknown.get(call.name, 0) + 1
-            else:
-                calls[key] = calls.get(key, 0) + 1
-                offered.add(key)
+        evidence.fold(trace)
     if not count:
         return Usage()
-    silent = [tool.key for tool in catalog.tools if tool.key not in calls]
-    says_offered = any(True for key in offered if key not in calls)
-    never_offered = tuple(key for key in silent if says_offered and key not in offered)
-    never_called = tuple(key for key in silent if key not in never_offered)
+    dead = dead_tools(None, catalog, evidence=evidence)
+    never_offered = tuple(one.tool for one in dead if one.kind == "never_offered")
     return Usage(
         traces=count,
-        calls=calls,
-        unknown_names=dict(sorted(unknown.items(), key=lambda item: (-item[1], item[0]))),
-        never_called=never_called,
+        calls={key: counts.called for key, counts in evidence.tools.items() if counts.called},
+        unknown_names={one.name: one.count for one in evidence.names.hallucinated()},
+        never_called=tuple(one.tool for one in dead if one.kind != "never_offered"),
         never_offered=never_offered,
-        dead_tokens=sum(weights[key] for key in silent),
+        dead_tokens=sum(weights[one.tool] for one in dead),
     )
-
-
-def _resolved(catalog: Catalog, name: str) -> str | None:
-    from agent_reach.errors import AmbiguousToolError
-
-    try:
-        tool = catalog.resolve(name)
-    except AmbiguousToolError:
-        return None
-    return tool.key if tool is not None else None
 
 
 def _fixes(
