@@ -16,16 +16,15 @@ import shutil
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from agent_reach.backends.base import Backend
 from agent_reach.config.settings import HookConfig
 from agent_reach.errors import ConfigError, ServerError
+from agent_reach.wire.own_folder import FOLDER, settled_in
 from agent_reach.wire.servers import ServerConfig
 
-FOLDER = "{attempt_folder}"
-"""Written in a server's arguments, environment or `cwd`, it becomes the attempt's own folder."""
 _HOOK_LIMIT = 120.0
 
 
@@ -116,17 +115,7 @@ def in_own_folder(servers: Iterable[ServerConfig], place: AttemptPlace) -> tuple
     entry says `{attempt_folder}`. Servers behind an address stay as they are.
     """
     return tuple(
-        _settled(server, place.folder) if server.transport == "stdio" else server for server in servers
-    )
-
-
-def _settled(server: ServerConfig, folder: str) -> ServerConfig:
-    env = {name: value.replace(FOLDER, folder) for name, value in server.env.items()}
-    return replace(
-        server,
-        args=tuple(argument.replace(FOLDER, folder) for argument in server.args),
-        env={**env, "TMPDIR": folder, "AGENT_REACH_FOLDER": folder},
-        cwd=server.cwd.replace(FOLDER, folder) or folder,
+        settled_in(server, place.folder) if server.transport == "stdio" else server for server in servers
     )
 
 

@@ -73,7 +73,7 @@ def _session(prepared: Prepared, task: Task, index: int, run_id: str, backend: A
             agent=info.name,
             model=info.model,
             source=f"run:{run_id}",
-            call_timeout=prepared.config.execution.call_timeout,
+            call_timeout=None if prepared.backends.has_own_limit else prepared.config.execution.call_timeout,
         ),
         re_expose=(lambda words: prepared.exposer.expose(task, words))
         if prepared.exposer.is_dynamic

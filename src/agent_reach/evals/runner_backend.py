@@ -54,6 +54,11 @@ class BackendMaker:
         """The same calls get the same answers on every run."""
         return self._config.backend == "recorded" and self._custom is None
 
+    @property
+    def has_own_limit(self) -> bool:
+        """The backend keeps the time limit of calls itself, with what a server's own entry says of it."""
+        return self._custom is None and self._config.backend != "recorded"
+
     def check(self) -> None:
         """Raise what is wrong with the settings before the first attempt."""
         if self._custom is None and self._config.backend == "python":
@@ -134,11 +139,16 @@ class BackendMaker:
             from agent_reach.backends.isolation import in_own_folder
             from agent_reach.backends.mcp import McpBackend
             from agent_reach.catalog.schema import output_problems
+            from agent_reach.wire.session import SessionOptions
 
             servers = self._servers()
             if self._mode() == "attempt":
                 servers = in_own_folder(servers, place)
-            return McpBackend(servers, validator=output_problems)
+            limit = self._config.call_timeout
+            options = SessionOptions(call_timeout=limit)
+            if limit is None:
+                options = SessionOptions(call_timeout=None, max_total=None)
+            return McpBackend(servers, options=options, validator=output_problems)
         from agent_reach.backends.http import HttpBackend
 
         return HttpBackend.of_catalog(self._catalog.tools, timeout=self._config.call_timeout)

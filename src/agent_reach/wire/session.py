@@ -7,6 +7,8 @@ lost it stays lost, and opening another one is the business of whoever needs it.
 from __future__ import annotations
 
 import asyncio
+import shutil
+import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any
@@ -19,6 +21,7 @@ from agent_reach.wire.failures import ConnectionLost, InputRequired, RequestFail
 from agent_reach.wire.listing import Listed, walk_pages
 from agent_reach.wire.negotiation import Agreement, Era, negotiate, request_meta
 from agent_reach.wire.options import SessionOptions
+from agent_reach.wire.own_folder import asks_for_folder, settled_in
 from agent_reach.wire.parameter_headers import ParameterHeaders
 from agent_reach.wire.peer import OnProgress, Peer
 from agent_reach.wire.pipe import PipeChannel
@@ -28,6 +31,7 @@ from agent_reach.wire.protocol import (
     MODERN_VERSIONS,
     VERSION_HEADER,
 )
+from agent_reach.wire.secrets import server_redactor
 from agent_reach.wire.servers import ServerConfig
 
 __all__ = ["ServerSession", "SessionOptions"]
@@ -50,6 +54,7 @@ class ServerSession:
         self._parameter_headers = ParameterHeaders()
         self._list_changed = asyncio.Event()
         self._pages = 0
+        self._own_folder = ""
 
     async def __aenter__(self) -> ServerSession:
         await self.open()
@@ -124,6 +129,9 @@ class ServerSession:
     async def open(self) -> None:
         """Start or connect, and agree on a version; raises `ServerError` with the server's own last words."""
         self.config.check()
+        if asks_for_folder(self.config):  # nobody gave one: it has its own for as long as it runs
+            self._own_folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="agent-reach-")
+            self.config = settled_in(self.config, self._own_folder)
         limit = self.config.startup_timeout or self.options.startup_timeout
         if self.config.transport != "stdio" and self.options.open_address is not None:
             limit = max(limit, _PERSON)  # a person may have to allow access first
@@ -145,13 +153,18 @@ class ServerSession:
 
     async def close(self) -> None:
         """End the session and its process; may be called twice."""
+        closing = asyncio.ensure_future(self._end())
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            await closing  # a cancelled caller must not leave a process behind
+            raise
+
+    async def _end(self) -> None:
         if self._channel is not None:
-            closing = asyncio.ensure_future(self._channel.close())
-            try:
-                await asyncio.shield(closing)
-            except asyncio.CancelledError:
-                await closing  # a cancelled caller must not leave a process behind
-                raise
+            await self._channel.close()
+        if self._own_folder:
+            await asyncio.to_thread(shutil.rmtree, self._own_folder, ignore_errors=True)
 
     async def request(
         self,
@@ -409,7 +422,7 @@ class ServerSession:
         )
 
     def _startup_error(self, message: str, next_step: str, cause: ServerError | None = None) -> ServerError:
-        """The failure with what the server itself last said."""
+        """The failure with what the server itself last said, its secrets masked."""
         said = self.stderr_tail()
         parts = [message]
         if said:
@@ -417,12 +430,13 @@ class ServerSession:
         noise = self._channel.findings() if self._channel is not None else ()
         if noise and not said:
             parts.append("on stdout it wrote: " + " / ".join(noise[0].data["sample"])[-300:])
-        text = "; ".join(parts)
+        redactor = server_redactor(self.config)
+        text, next_step = redactor.text("; ".join(parts)), redactor.text(next_step)
         if isinstance(cause, RequestRefused):
             return RequestRefused(
                 text,
                 code=cause.code,
-                data=cause.data,
+                data=redactor.value(cause.data),
                 http_status=cause.http_status,
                 retry_after=cause.retry_after,
                 where=self.config.label,

@@ -124,6 +124,11 @@ class WrappedBackends:
         """The same calls get the same answers on every run."""
         return bool(self._inner.is_repeatable)
 
+    @property
+    def has_own_limit(self) -> bool:
+        """The backend keeps the time limit of calls itself."""
+        return bool(self._inner.has_own_limit)
+
     @asynccontextmanager
     async def attempt(self, task: Task, index: int) -> AsyncIterator[Backend]:
         """The backend of one attempt."""
