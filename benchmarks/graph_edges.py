@@ -164,7 +164,11 @@ def naive_edges(catalog: Catalog) -> set[Pair]:
         for name in target.parameters:
             thing = name.removesuffix("_id")
             for source in catalog:
-                named = thing != name and "id" in given[source.key] and re.search(rf"\b{thing}\b", re.sub(r"[_-]", " ", source.name))
+                named = (
+                    thing != name
+                    and "id" in given[source.key]
+                    and re.search(rf"\b{thing}\b", re.sub(r"[_-]", " ", source.name))
+                )
                 if source.key != target.key and (name in given[source.key] or named):
                     found.add((source.key, target.key))
     return found

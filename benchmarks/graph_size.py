@@ -24,7 +24,24 @@ from agent_reach.graph.reach import reach
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import Call, CallOutcome, Exposure, Step, Trace
 
-_STEMS = "order client parcel invoice ticket asset device room lesson report badge vendor policy claim branch route".split()
+_STEMS = [
+    "order",
+    "client",
+    "parcel",
+    "invoice",
+    "ticket",
+    "asset",
+    "device",
+    "room",
+    "lesson",
+    "report",
+    "badge",
+    "vendor",
+    "policy",
+    "claim",
+    "branch",
+    "route",
+]
 _MAKE = ("get", "list", "search", "create", "update", "cancel", "archive", "assign", "export", "review")
 
 
@@ -36,10 +53,15 @@ def catalog_of(count: int) -> Catalog:
     for number in range(count):
         service, place = divmod(number, 50)
         group = place // 10
-        other, third = _thing((service * 3 + group + 1) % services, (group + 1) % 5), _thing((service * 5 + group + 7) % services, (group + 2) % 5)
+        other, third = (
+            _thing((service * 3 + group + 1) % services, (group + 1) % 5),
+            _thing((service * 5 + group + 7) % services, (group + 2) % 5),
+        )
         thing = _thing(service, group)
         verb = _MAKE[place % 10]
-        inputs: dict[str, Any] = {} if verb in ("list", "search", "create") else {f"{thing}_id": {"type": "string"}}
+        inputs: dict[str, Any] = (
+            {} if verb in ("list", "search", "create") else {f"{thing}_id": {"type": "string"}}
+        )
         if verb in ("create", "assign", "review"):
             inputs[f"{other}_id"] = {"type": "string"}
         if verb == "search":
@@ -50,7 +72,11 @@ def catalog_of(count: int) -> Catalog:
             "properties": {**(linked if verb in ("get", "list", "search", "export") else {f"{thing}_id": {"type": "string"}}), "status": {"type": "string"},
                            "note": {"type": "string"}, "total": {"type": "number"}},
         }  # fmt: skip
-        output = {"type": "object", "properties": {"items": {"type": "array", "items": record}}} if verb in ("list", "search") else record
+        output = (
+            {"type": "object", "properties": {"items": {"type": "array", "items": record}}}
+            if verb in ("list", "search")
+            else record
+        )
         schema = {"type": "object", "properties": inputs, "required": list(inputs)}
         name = f"{verb}_{thing}"
         tools.append(Tool(name=name, server=f"service{service}", description=f"{verb.title()} {thing} of service {service}.",
@@ -83,11 +109,20 @@ def traces_of(catalog: Catalog, count: int, hops: int = 5) -> list[Trace]:
         for place in range(hops):
             tool = chosen.choice(keys)
             value = {"id": f"{number}-{place}", "status": "open"}
-            outcome = CallOutcome(status="ok" if place % 7 else "failed", error_kind=None if place % 7 else "timeout", value=value, latency_ms=120.0)
-            call = Call(call_id=f"{number}-{place}", name=tool, tool=tool, arguments={"id": carried}, outcome=outcome)
+            outcome = CallOutcome(
+                status="ok" if place % 7 else "failed",
+                error_kind=None if place % 7 else "timeout",
+                value=value,
+                latency_ms=120.0,
+            )
+            call = Call(
+                call_id=f"{number}-{place}", name=tool, tool=tool, arguments={"id": carried}, outcome=outcome
+            )
             steps.append(Step(index=place, calls=(call,)))
             carried = f"{number}-{place}"
-        found.append(Trace(trace_id=str(number), query="do it", steps=tuple(steps), exposure=Exposure(offered=())))
+        found.append(
+            Trace(trace_id=str(number), query="do it", steps=tuple(steps), exposure=Exposure(offered=()))
+        )
     return found
 
 
@@ -101,7 +136,9 @@ def with_networkx(graph: ToolGraph) -> float:
     other = nx.DiGraph()
     other.add_nodes_from(range(network.size))
     for node, targets in enumerate(network.out):
-        other.add_weighted_edges_from((node, target, cost) for target, cost in zip(targets, network.cost[node], strict=True))
+        other.add_weighted_edges_from(
+            (node, target, cost) for target, cost in zip(targets, network.cost[node], strict=True)
+        )
     nx.single_source_shortest_path_length(other, 0)
     nx.single_source_dijkstra(other, 0)
     list(nx.strongly_connected_components(other))
@@ -126,7 +163,9 @@ def main() -> None:
     parser.add_argument("--no-networkx", action="store_true")
     arguments = parser.parse_args()
     rows = []
-    print(" tools    edges  trusted  build s  analyse s  total s  same by networkx s  here s  factor  peak MB")
+    print(
+        " tools    edges  trusted  build s  analyse s  total s  same by networkx s  here s  factor  peak MB"
+    )
     for size in map(int, arguments.sizes.split(",")):
         catalog = catalog_of(size)
         started = time.process_time()
@@ -153,7 +192,9 @@ def main() -> None:
     hops = sum(counts.taken for counts in graph.evidence.hops.values()) if graph.evidence else 0
     print(f"{len(traces)} traces, {hops} hops folded in {spent:.2f} s: {hops / spent:.0f} hops/s")
     if arguments.json:
-        arguments.json.write_text(json.dumps({"sizes": rows, "traces": len(traces), "hops_per_s": hops / spent}, indent=2))
+        arguments.json.write_text(
+            json.dumps({"sizes": rows, "traces": len(traces), "hops_per_s": hops / spent}, indent=2)
+        )
 
 
 if __name__ == "__main__":

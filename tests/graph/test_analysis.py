@@ -20,7 +20,9 @@ from agent_reach.graph.skew import gini
 from .building import calls, graph_of, tool  # type: ignore[import-not-found]
 
 SIZE = 9
-edges_of = st.lists(st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1), st.floats(0.05, 1.0)), max_size=30)
+edges_of = st.lists(
+    st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1), st.floats(0.05, 1.0)), max_size=30
+)
 
 
 def made(edges, offered=(0,), grants=None, needs=()):
@@ -40,7 +42,10 @@ def test_adding_an_edge_never_lowers_the_reach_rate(edges, more):
 @given(edges_of, st.sets(st.integers(0, SIZE - 1)), st.integers(0, SIZE - 1))
 def test_blocking_a_permission_never_raises_it(edges, needs, one_more):
     grants = EnvironmentGrants(name="ci")
-    before, after = made(edges, grants=grants, needs=needs), made(edges, grants=grants, needs=needs | {one_more})
+    before, after = (
+        made(edges, grants=grants, needs=needs),
+        made(edges, grants=grants, needs=needs | {one_more}),
+    )
     assert reach(after).masked.rate <= reach(before).masked.rate <= reach(before).union.rate
 
 
@@ -48,7 +53,10 @@ def test_blocking_a_permission_never_raises_it(edges, needs, one_more):
 def test_costs_and_hops_equal_those_of_networkx(edges):
     graph = made(edges)
     table = graph.table
-    score = {(table.nodes[a], table.nodes[b]): c for a, b, c in zip(table.source, table.target, table.score, strict=True)}
+    score = {
+        (table.nodes[a], table.nodes[b]): c
+        for a, b, c in zip(table.source, table.target, table.score, strict=True)
+    }
     other = nx.DiGraph()
     for edge in graph.edges:
         price = 1 / score[edge.source, edge.target]
@@ -57,8 +65,12 @@ def test_costs_and_hops_equal_those_of_networkx(edges):
     found = reach(graph).costs
     prices = nx.single_source_dijkstra_path_length(other, "__agent__")
     hops = nx.single_source_shortest_path_length(other, "__agent__")
-    assert {key: cost.cost for key, cost in found.items()} == pytest.approx({key: value for key, value in prices.items() if key != "__agent__"})
-    assert {key: cost.hops for key, cost in found.items()} == {key: value for key, value in hops.items() if key != "__agent__"}
+    assert {key: cost.cost for key, cost in found.items()} == pytest.approx(
+        {key: value for key, value in prices.items() if key != "__agent__"}
+    )
+    assert {key: cost.hops for key, cost in found.items()} == {
+        key: value for key, value in hops.items() if key != "__agent__"
+    }
 
 
 @given(st.lists(st.lists(st.integers(0, 11), max_size=4), min_size=12, max_size=12))
@@ -66,7 +78,9 @@ def test_groups_dominators_and_betweenness_equal_those_of_networkx(out):
     other = nx.DiGraph()
     other.add_nodes_from(range(12))
     other.add_edges_from((left, right) for left, targets in enumerate(out) for right in targets)
-    assert sorted(strong_groups(out)) == sorted(sorted(group) for group in nx.strongly_connected_components(other) if len(group) > 1)
+    assert sorted(strong_groups(out)) == sorted(
+        sorted(group) for group in nx.strongly_connected_components(other) if len(group) > 1
+    )
     above = nx.immediate_dominators(other, 0)
     assert dominators(out, [0]) == [-1 if node == 0 else above.get(node, -2) for node in range(12)]
     other.remove_edges_from(list(nx.selfloop_edges(other)))
@@ -77,7 +91,8 @@ def test_sampled_betweenness_is_seeded_and_near():
     out = [[(node * 7 + step) % 60 for step in (1, 5, 11)] for node in range(60)]
     exact, _ = betweenness(out)
     sampled, is_exact = betweenness(out, exact=10, pivots=30)
-    assert not is_exact and sampled == betweenness(out, exact=10, pivots=30)[0]
+    assert not is_exact
+    assert sampled == betweenness(out, exact=10, pivots=30)[0]
     assert sum(sampled) == pytest.approx(sum(exact), rel=0.3)
 
 
@@ -85,7 +100,10 @@ def test_latency_makes_a_path_dearer():
     rows = [{"from": "a", "to": "b"}]
     traces = [calls(("a",), ("b",))]
     graph = ToolGraph.build(
-        Catalog.load([tool("a"), tool("b")]), traces, overlay={"edges": rows}, options=GraphOptions(infer=False, offered=("a",), latency_unit=0.01)
+        Catalog.load([tool("a"), tool("b")]),
+        traces,
+        overlay={"edges": rows},
+        options=GraphOptions(infer=False, offered=("a",), latency_unit=0.01),
     )
     assert reach(graph).costs["b"].cost == pytest.approx(10 + 10)
 
@@ -100,7 +118,9 @@ def test_no_shape_hangs(shape):
     }[shape]  # fmt: skip
     rows = [{"from": f"t{left}", "to": f"t{right}"} for left, right in pairs]
     graph = ToolGraph.build(
-        Catalog.load([tool(f"t{number}") for number in range(count)]), overlay={"edges": rows}, options=GraphOptions(infer=False, offered=("t0",))
+        Catalog.load([tool(f"t{number}") for number in range(count)]),
+        overlay={"edges": rows},
+        options=GraphOptions(infer=False, offered=("t0",)),
     )
     analysis = analyse(graph)
     assert analysis.reach.union.total == count
@@ -122,13 +142,19 @@ def test_what_is_cut_off_and_what_lies_on_every_path():
 
 def test_hand_made_edges_add_forbid_and_except():
     rows = [{"from": "*", "to": "t1", "except": ["t3"]}, {"from": "t2", "to": "t1", "forbid": True}]
-    graph = ToolGraph.build(Catalog.load([tool(f"t{n}") for n in range(4)]), overlay={"edges": rows}, options=GraphOptions(infer=False))
+    graph = ToolGraph.build(
+        Catalog.load([tool(f"t{n}") for n in range(4)]),
+        overlay={"edges": rows},
+        options=GraphOptions(infer=False),
+    )
     found = {(edge.source, edge.target) for edge in graph.edges if edge.source != "__agent__"}
     assert found == {("t0", "t1"), ("t1", "t1")}
 
 
 def test_an_edge_of_no_tool_is_a_finding():
-    graph = ToolGraph.build(Catalog.load([tool("alpha")]), overlay={"edges": [{"from": "alpha", "to": "alhpa"}]})
+    graph = ToolGraph.build(
+        Catalog.load([tool("alpha")]), overlay={"edges": [{"from": "alpha", "to": "alhpa"}]}
+    )
     assert [finding.code for finding in graph.findings] == ["edge_of_unknown_tool"]
     assert "alpha" in graph.findings[0].message.en
 
@@ -137,17 +163,28 @@ def test_partitions_are_child_nodes_with_their_share():
     from agent_reach.records.context import ContextBlock
     from agent_reach.records.trace import Trace
 
-    catalog = Catalog.load([tool("search")]).with_overlay({"partitions": {"search": ["manual", "faults", "old"]}})
-    blocks = tuple(ContextBlock(id=str(n), kind="retrieval", text="", partition=name) for n, name in enumerate(["manual", "manual", "faults", "manual"]))
+    catalog = Catalog.load([tool("search")]).with_overlay(
+        {"partitions": {"search": ["manual", "faults", "old"]}}
+    )
+    blocks = tuple(
+        ContextBlock(id=str(n), kind="retrieval", text="", partition=name)
+        for n, name in enumerate(["manual", "manual", "faults", "manual"])
+    )
     analysis = analyse(ToolGraph.build(catalog, [Trace(trace_id="t", blocks=blocks)]))
-    assert {(item.name, item.share, item.dead) for item in analysis.partitions} == {("manual", 0.75, False), ("faults", 0.25, False), ("old", 0.0, True)}
+    assert {(item.name, item.share, item.dead) for item in analysis.partitions} == {
+        ("manual", 0.75, False),
+        ("faults", 0.25, False),
+        ("old", 0.0, True),
+    }
     assert [finding.code for finding in analysis.findings] == ["partition_never_recalled"]
     assert analysis.reach.partitions.rate == pytest.approx(2 / 3)
     assert all(not item.dead for item in analyse(ToolGraph.build(catalog)).partitions)
 
 
 def test_tools_of_the_user_are_left_out():
-    catalog = Catalog.load([tool("mine"), tool("theirs")]).with_overlay({"tools": {"theirs": {"actor": "user"}}})
+    catalog = Catalog.load([tool("mine"), tool("theirs")]).with_overlay(
+        {"tools": {"theirs": {"actor": "user"}}}
+    )
     found = analyse(ToolGraph.build(catalog)).reach
     assert (found.union.total, found.user_side) == (1, ("theirs",))
 
@@ -169,4 +206,7 @@ def test_gini_is_between_0_and_1_and_0_when_even(counts):
 
 def test_network_leaves_out_what_is_removed():
     graph = made([(0, 1, 1.0), (1, 2, 1.0)])
-    assert Network(graph.table, graph.options, {graph.table.index["t1"]}).hops_from([0])[graph.table.index["t2"]] == -1
+    assert (
+        Network(graph.table, graph.options, {graph.table.index["t1"]}).hops_from([0])[graph.table.index["t2"]]
+        == -1
+    )

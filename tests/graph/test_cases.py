@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -17,7 +18,10 @@ from agent_reach.records.task import GoldenCall, GoldenPath, Task
 
 from .building import calls, graph_of, pairs, record, tool  # type: ignore[import-not-found]
 
-CASES = {row["id"]: row for row in map(json.loads, (Path(__file__).parent / "cases.jsonl").read_text().splitlines())}
+CASES = {
+    row["id"]: row
+    for row in map(json.loads, (Path(__file__).parent / "cases.jsonl").read_text().splitlines())
+}
 
 
 def handoff_graph(handoffs, tools=()):
@@ -33,7 +37,7 @@ def test_f06_handoffs_in_a_circle_end_and_are_reported():
 
 def test_f06_a_chain_of_4000_agents_is_fine():
     names = [f"a{number}" for number in range(4000)]
-    graph = handoff_graph([*zip(names, names[1:], strict=False), (names[-1], names[0])])
+    graph = handoff_graph([*itertools.pairwise(names), (names[-1], names[0])])
     (cycle,) = [cycle for cycle in analyse(graph).structure.cycles if cycle.handoff]
     assert len(cycle.members) == 4000
 
@@ -44,7 +48,14 @@ def test_f14_an_alias_is_the_same_node_and_no_dead_tool():
     overlay = {"tools": {new: {"aliases": [old]}}}
     catalog = Catalog.load([tool(name) for name in case["catalog"]]).with_overlay(overlay)
     traces = [calls(*((name,) for name in case["trace_calls"]))]
-    golds = [Task(id="1", kind="must", query="", paths=(GoldenPath(stages=tuple((GoldenCall(tool=name),) for name in case["suite_gold"])),))]
+    golds = [
+        Task(
+            id="1",
+            kind="must",
+            query="",
+            paths=(GoldenPath(stages=tuple((GoldenCall(tool=name),) for name in case["suite_gold"])),),
+        )
+    ]
     graph = ToolGraph.build(catalog, traces, paths=golds)
     analysis = analyse(graph)
     assert analysis.skew.called == {new: 2}
@@ -110,7 +121,12 @@ def test_f18_other_patterns(tools, allow, deny, permitted):
 
 
 def test_grants_block_and_say_what_is_missing():
-    overlay = {"tools": {"pay": {"needs": {"scopes": ["money:write"], "env": ["BANK_KEY"]}}, "look": {"needs": {"scopes": ["money:read"]}}}}
+    overlay = {
+        "tools": {
+            "pay": {"needs": {"scopes": ["money:write"], "env": ["BANK_KEY"]}},
+            "look": {"needs": {"scopes": ["money:read"]}},
+        }
+    }
     catalog = Catalog.load([tool("pay"), tool("look"), tool("free")]).with_overlay(overlay)
     grants = EnvironmentGrants(name="ci", scopes=("money:re*", "unused"))
     mask = permission_mask(catalog, grants)
@@ -118,7 +134,9 @@ def test_grants_block_and_say_what_is_missing():
     assert [finding.subject for finding in mask.findings] == ["unused"]
     analysis = analyse(ToolGraph.build(catalog, grants=grants))
     assert (analysis.reach.union.rate, analysis.reach.masked.rate) == (1.0, pytest.approx(2 / 3))
-    assert [(item.tool, item.kind) for item in analysis.dead if item.kind != "unknown"] == [("pay", "unreachable")]
+    assert [(item.tool, item.kind) for item in analysis.dead if item.kind != "unknown"] == [
+        ("pay", "unreachable")
+    ]
     (change,) = analysis.changes
     assert (change.kind, change.about) == ("grant", ("scopes:money:write", "env:BANK_KEY"))
     state = next(state for state in analysis.states if state.tool == "pay")
@@ -126,9 +144,15 @@ def test_grants_block_and_say_what_is_missing():
 
 
 def test_dead_tools_of_traces_and_a_catalog_alone():
-    catalog = Catalog.load([tool("used"), tool("shown"), tool("hidden", description="A long description. " * 20)])
+    catalog = Catalog.load(
+        [tool("used"), tool("shown"), tool("hidden", description="A long description. " * 20)]
+    )
     found = dead_tools([calls(("used",), offered=("used", "shown"))], catalog)
-    assert {(item.tool, item.kind) for item in found} == {("shown", "offered_never_called"), ("hidden", "never_offered")}
-    assert found[0].tool == "hidden" and found[0].tokens > found[1].tokens
+    assert {(item.tool, item.kind) for item in found} == {
+        ("shown", "offered_never_called"),
+        ("hidden", "never_offered"),
+    }
+    assert found[0].tool == "hidden"
+    assert found[0].tokens > found[1].tokens
     assert {item.kind for item in dead_tools([calls(("used",))], catalog)} == {"unknown"}
     assert {item.kind for item in dead_tools(None, catalog)} == {"unknown"}

@@ -46,7 +46,8 @@ def test_rules_bind_or_do_not(giver, taker, expected):
 
 def test_evidence_names_the_rule_and_both_paths():
     graph = graph_of(
-        tool("find_parcel_id_by_phone", {"phone": "string"}, {"type": "string"}), tool("ship", {"parcel_id": "string"})
+        tool("find_parcel_id_by_phone", {"phone": "string"}, {"type": "string"}),
+        tool("ship", {"parcel_id": "string"}),
     )
     assert ("result_name", "<root>", "parcel_id") in rules(graph, "find_parcel_id_by_phone", "ship")
 
@@ -88,7 +89,12 @@ def test_observed_results_stand_in_for_a_missing_schema():
 
 
 def test_a_hostile_schema_ends():
-    loop = {"$ref": "#/$defs/A", "$defs": {"A": {"type": "object", "properties": {"next": {"$ref": "#/$defs/A"}, "id": {"type": "string"}}}}}
+    loop = {
+        "$ref": "#/$defs/A",
+        "$defs": {
+            "A": {"type": "object", "properties": {"next": {"$ref": "#/$defs/A"}, "id": {"type": "string"}}}
+        },
+    }
     deep: dict = {"type": "string"}
     for _ in range(200):
         deep = record(inner=deep)
@@ -98,7 +104,14 @@ def test_a_hostile_schema_ends():
 
 @pytest.mark.parametrize(
     ("word", "expected"),
-    [("orders", "order"), ("children", "child"), ("addresses", "address"), ("categories", "category"), ("status", "status"), ("buses", "bus")],
+    [
+        ("orders", "order"),
+        ("children", "child"),
+        ("addresses", "address"),
+        ("categories", "category"),
+        ("status", "status"),
+        ("buses", "bus"),
+    ],
 )
 def test_singular(word, expected):
     assert singular(word) == expected

@@ -11,7 +11,6 @@ from agent_reach.cli.output import language_option, print_findings, print_json, 
 from agent_reach.records.message import Language
 
 if TYPE_CHECKING:
-    from agent_reach.catalog.catalog import Catalog
     from agent_reach.config.settings import EnvironmentGrants, ProjectConfig
     from agent_reach.graph.build import ToolGraph
     from agent_reach.records.trace import Trace
@@ -21,14 +20,40 @@ FORMATS = ("text", "json", "dot", "svg", "mermaid", "graphml", "html")
 
 @click.command(name="map")
 @click.argument("source", required=False)
-@click.option("--traces", "traces", multiple=True, metavar="FILE|STORE", help="What happened: trace files of any known form, or a store.")
-@click.option("--suite", "suites", multiple=True, help="Task suite (file, or name in reach.yaml): golden paths.")
-@click.option("--report", "reports", multiple=True, metavar="REPORT", help="Run report (file or run id): was the right tool chosen?")
+@click.option(
+    "--traces",
+    "traces",
+    multiple=True,
+    metavar="FILE|STORE",
+    help="What happened: trace files of any known form, or a store.",
+)
+@click.option(
+    "--suite", "suites", multiple=True, help="Task suite (file, or name in reach.yaml): golden paths."
+)
+@click.option(
+    "--report",
+    "reports",
+    multiple=True,
+    metavar="REPORT",
+    help="Run report (file or run id): was the right tool chosen?",
+)
 @click.option("--overlay", help="Overlay file: needs, aliases, partitions, edges by hand.")
 @click.option("--environment", "environment_name", help="Environment of reach.yaml whose grants count.")
 @click.option("--probe", "with_probe", is_flag=True, help="Start the servers here and count what is blocked.")
-@click.option("--compare", "old", metavar="OLD", help="Map written as JSON, or an older tool list: say what differs and gate.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Form of the output.")
+@click.option(
+    "--compare",
+    "old",
+    metavar="OLD",
+    help="Map written as JSON, or an older tool list: say what differs and gate.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="Form of the output.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
 @click.option("--output", type=click.Path(path_type=Path), help="File to write (default: stdout).")
 @click.option("--config", help="Project file (default: the nearest reach.yaml).")
@@ -60,7 +85,9 @@ def command(
 
     project = find_project_config(config)
     catalog = load_catalog_from(source, project=project, overlay=overlay)
-    options = GraphOptions.from_mapping(project.map) if project is not None and project.map else GraphOptions()
+    options = (
+        GraphOptions.from_mapping(project.map) if project is not None and project.map else GraphOptions()
+    )
     graph = ToolGraph.build(
         catalog,
         read_traces(traces) if traces else None,
@@ -104,7 +131,13 @@ def _rendered(graph: ToolGraph, analysis: Any, form: str, language: Language) ->
     if form == "graphml":
         return to_graphml(graph)
     drawn = picture(graph, analysis, language)
-    return to_dot(drawn) if form == "dot" else to_mermaid(drawn) if form == "mermaid" else to_svg(drawn, language)
+    return (
+        to_dot(drawn)
+        if form == "dot"
+        else to_mermaid(drawn)
+        if form == "mermaid"
+        else to_svg(drawn, language)
+    )
 
 
 def _compared(old: str, graph: ToolGraph, form: str, output: Path | None, language: Language) -> int:
@@ -142,9 +175,8 @@ def _old_side(old: str, graph: ToolGraph) -> Any:
     try:
         return read_map(old)
     except InputError as error:
-        if error.message != "is no map":
-            if not Path(old).exists() or Path(old).suffix == ".json":
-                raise
+        if error.message != "is no map" and (not Path(old).exists() or Path(old).suffix == ".json"):
+            raise
         catalog = Catalog.load(old, environment=os.environ)
         return ToolGraph.build(catalog, grants=graph.grants, options=graph.options)
 
@@ -174,7 +206,11 @@ def grants_of(name: str | None, project: ProjectConfig | None) -> EnvironmentGra
     known = dict(project.environments) if project is not None else {}
     if name not in known:
         near = nearest_names(name, list(known), limit=1)
-        step = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known) or 'none; add environments to reach.yaml'}"
+        step = (
+            f"did you mean {near[0]!r}?"
+            if near
+            else f"known: {', '.join(known) or 'none; add environments to reach.yaml'}"
+        )
         raise ConfigError(f"no environment is named {name!r}", next_step=step)
     return known[name]
 
@@ -193,13 +229,16 @@ def _report(name: str) -> Any:
     return read_report(locate_report(name))
 
 
-def _probed(source: str | None, project: ProjectConfig | None, overlay: str | None) -> dict[str, tuple[str, tuple[str, ...]]]:
+def _probed(
+    source: str | None, project: ProjectConfig | None, overlay: str | None
+) -> dict[str, tuple[str, tuple[str, ...]]]:
     import os
 
     from agent_reach.probe.probe import ProbeOptions, probe
 
     chosen: Any = source if source is not None else (project.catalog if project is not None else None)
     result = probe(chosen, ProbeOptions(environment=os.environ), overlay=overlay)
-    return {tool.tool: (tool.state, tuple(f"{check.kind}:{check.name}" for check in tool.blockers)) for tool in result.tools}
-
-
+    return {
+        tool.tool: (tool.state, tuple(f"{check.kind}:{check.name}" for check in tool.blockers))
+        for tool in result.tools
+    }

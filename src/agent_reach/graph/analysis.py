@@ -78,7 +78,11 @@ def partition_recall(graph: ToolGraph) -> tuple[PartitionRecall, ...]:
         tool = table.nodes[table.source[place]]
         name = table.nodes[table.target[place]].removeprefix(f"partition:{tool}/")
         recalled, share = int(given.get("recalled", 0)), given.get("share")
-        found.append(PartitionRecall(tool=tool, name=name, recalled=recalled, share=share, dead=share is not None and not recalled))
+        found.append(
+            PartitionRecall(
+                tool=tool, name=name, recalled=recalled, share=share, dead=share is not None and not recalled
+            )
+        )
     return tuple(found)
 
 

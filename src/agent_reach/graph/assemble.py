@@ -66,7 +66,9 @@ class EdgeTable:
     def latency(self, place: int) -> float | None:
         """Mean latency of the hop in ms, None where no trace told it."""
         counts = self.counts[place]
-        return counts.latency_sum / counts.latency_count if counts is not None and counts.latency_count else None
+        return (
+            counts.latency_sum / counts.latency_count if counts is not None and counts.latency_count else None
+        )
 
     def is_tool(self, node: int) -> bool:
         """True for a node that is a tool."""
@@ -106,7 +108,13 @@ def _flow_bindings(counts: HopCounts | None) -> tuple[Binding, ...]:
         return ()
     most = counts.fields.most_common(4)
     return tuple(
-        Binding(rule="value_flow", source_field=source, target_field=target, score=1.0, reason=f"seen {times} times")
+        Binding(
+            rule="value_flow",
+            source_field=source,
+            target_field=target,
+            score=1.0,
+            reason=f"seen {times} times",
+        )
         for (source, target), times in most
     )
 
@@ -151,7 +159,7 @@ def _agents(catalog: Catalog, evidence: Evidence | None) -> list[str]:
     if evidence is not None:
         for entry in evidence.offered_by:
             found[entry] = None
-        for (source, target), counts in evidence.hops.items():
+        for (source, _), counts in evidence.hops.items():
             if source.startswith(AGENT_NODE) and counts.taken:
                 found[source] = None
         for source, target in evidence.handoffs:
@@ -185,7 +193,14 @@ def _entries(table: EdgeTable, catalog: Catalog, evidence: Evidence | None, opti
                 continue
             counts = evidence.hops.get((entry, tool.key)) if evidence is not None else None
             if table.assumed_offered or tool.key in offered or (counts is not None and counts.taken):
-                table.add(place, table.index[tool.key], 1.0, True, "assumed" if table.assumed_offered else "offered", counts=counts)
+                table.add(
+                    place,
+                    table.index[tool.key],
+                    1.0,
+                    True,
+                    "assumed" if table.assumed_offered else "offered",
+                    counts=counts,
+                )
     for (source, target), times in (evidence.handoffs if evidence is not None else {}).items():
         table.add(table.index[source], table.index[target], 1.0, True, "handoff", metadata={"taken": times})
 
@@ -215,7 +230,15 @@ def _tool_edges(
             continue
         counts = hops.get((nodes[pair[0]], nodes[pair[1]])) if hops else None
         if counts is None and pair not in hand.added:
-            table.add(pair[0], pair[1], candidate.score, candidate.score > trust_above, "inferred", structural=candidate.score, candidate=candidate)
+            table.add(
+                pair[0],
+                pair[1],
+                candidate.score,
+                candidate.score > trust_above,
+                "inferred",
+                structural=candidate.score,
+                candidate=candidate,
+            )
             continue
         done.add(pair)
         _scored(table, pair, candidate, counts, options, hand)
@@ -243,8 +266,23 @@ def _scored(
     origin = "observed" if candidate is None else "inferred"
     metadata = None
     if pair in hand.added:
-        score, trusted, origin, metadata = max(score, hand.score(hand.added[pair])), True, "overlay", dict(hand.added[pair])
-    table.add(pair[0], pair[1], score, trusted, origin, structural=structural, candidate=candidate, counts=counts, metadata=metadata)
+        score, trusted, origin, metadata = (
+            max(score, hand.score(hand.added[pair])),
+            True,
+            "overlay",
+            dict(hand.added[pair]),
+        )
+    table.add(
+        pair[0],
+        pair[1],
+        score,
+        trusted,
+        origin,
+        structural=structural,
+        candidate=candidate,
+        counts=counts,
+        metadata=metadata,
+    )
 
 
 def _partition_edges(table: EdgeTable, catalog: Catalog, evidence: Evidence | None) -> None:
@@ -269,7 +307,11 @@ class _HandMade:
     @staticmethod
     def score(row: Mapping[str, Any]) -> float:
         given = row.get("score", 1.0)
-        return float(given) if isinstance(given, (int, float)) and not isinstance(given, bool) and 0 <= given <= 1 else 1.0
+        return (
+            float(given)
+            if isinstance(given, (int, float)) and not isinstance(given, bool) and 0 <= given <= 1
+            else 1.0
+        )
 
 
 def _hand_made(table: EdgeTable, catalog: Catalog) -> _HandMade:
@@ -278,13 +320,20 @@ def _hand_made(table: EdgeTable, catalog: Catalog) -> _HandMade:
     hand = _HandMade()
     for row in catalog.overlay.edges if catalog.overlay is not None else ():
         if row.get("kind") == "handoff" or row.get("handoff"):
-            left, right = table.index.get(_as_entry(str(row.get("from")))), table.index.get(_as_entry(str(row.get("to"))))
+            left, right = (
+                table.index.get(_as_entry(str(row.get("from")))),
+                table.index.get(_as_entry(str(row.get("to")))),
+            )
             if left is not None and right is not None:
                 table.add(left, right, 1.0, True, "handoff", metadata=dict(row))
             continue
         spared = {node for name in _names(row.get("except")) for node in _nodes(table, catalog, name)}
         agent = row.get("agent")
-        lefts = [table.index[entry_node(agent)]] if isinstance(agent, str) else _ends(table, catalog, row.get("from"))
+        lefts = (
+            [table.index[entry_node(agent)]]
+            if isinstance(agent, str)
+            else _ends(table, catalog, row.get("from"))
+        )
         for left in lefts:
             for right in _ends(table, catalog, row.get("to")):
                 if left in spared or right in spared:

@@ -56,8 +56,13 @@ _PHRASE = re.compile(r"[a-z][a-z0-9_]*")
 _ID_TEXT = re.compile(r"\b(?:id|ids|identifier|uuid|unique)\b", re.I)
 _ATTRIBUTE = r"(?P<attribute>ids?|identifiers?|uuid|codes?|symbols?|numbers?|names?)"
 _THING_FIRST = re.compile(rf"^(?:the |a |an |list of |unique )*(?P<thing>[a-z]+) {_ATTRIBUTE}\b", re.I)
-_THING_LAST = re.compile(rf"^(?:the |a |an |list of |unique )*{_ATTRIBUTE} (?:of|for) (?:the |a |an )?(?P<thing>[a-z]+)", re.I)
-_UNIT_TEXT = re.compile(r"\bin (?:kilograms?|kg|pounds|meters?|centimeters|feet|inches|miles|kilometers|km|celsius|fahrenheit|liters?|gallons?|minutes|hours|square (?:feet|meters)|acres|decibels)\b", re.I)
+_THING_LAST = re.compile(
+    rf"^(?:the |a |an |list of |unique )*{_ATTRIBUTE} (?:of|for) (?:the |a |an )?(?P<thing>[a-z]+)", re.I
+)
+_UNIT_TEXT = re.compile(
+    r"\bin (?:kilograms?|kg|pounds|meters?|centimeters|feet|inches|miles|kilometers|km|celsius|fahrenheit|liters?|gallons?|minutes|hours|square (?:feet|meters)|acres|decibels)\b",
+    re.I,
+)
 _NUMERIC = frozenset({"integer", "number"})
 
 
@@ -78,7 +83,9 @@ def _description_words(text: str, limit: int = 16) -> tuple[str, ...]:
         found = list(chinese_words(text[:60]))
         return tuple(dict.fromkeys(word for word in found if word not in GENERIC))
     first = _heading(text.lower())
-    first = re.split(r"such as|e\.g|for example|\bin the format\b|\[enum\]|options?\b|\(|\.\s", first, maxsplit=1)[0]
+    first = re.split(
+        r"such as|e\.g|for example|\bin the format\b|\[enum\]|options?\b|\(|\.\s", first, maxsplit=1
+    )[0]
     words = [part for word in _WORD.findall(first)[:limit] for part in name_words(word)]
     return tuple(dict.fromkeys(word for word in words if word not in GENERIC and not is_function_word(word)))
 
@@ -115,7 +122,9 @@ def _phrases(text: str) -> Iterable[tuple[str, ...]]:
             yield tuple(words[start : start + size])
 
 
-def output_keys(field: Field, head: tuple[str, ...], verbs: frozenset[str]) -> Iterable[tuple[Key, float, str]]:
+def output_keys(
+    field: Field, head: tuple[str, ...], verbs: frozenset[str]
+) -> Iterable[tuple[Key, float, str]]:
     """The keys under which an output is found, with strength and rule."""
     words = field.words
     if field.alone:
@@ -248,9 +257,9 @@ def input_keys(field: Field, head: tuple[str, ...]) -> Iterable[tuple[Key, float
             yield ("wo", word), 0.75, DESCRIPTION
     for phrase in _phrases(field.description):
         yield ("p", *phrase), 0.9, NAMED_IN_TEXT
-    if UNITS & set(field.words[1:]) or _UNIT_TEXT.search(field.description):
-        if field.types & _NUMERIC or not field.types:
-            yield ("u",), 0.6, UNIT
+    numeric = bool(field.types & _NUMERIC) or not field.types
+    if numeric and (UNITS & set(field.words[1:]) or _UNIT_TEXT.search(field.description)):
+        yield ("u",), 0.6, UNIT
     if not field.description.isascii():
         entity, attribute = entity_and_attribute(chinese_words(field.description[:12])[:3])
         if entity and attribute:
@@ -264,7 +273,9 @@ def _named_input_keys(
     if not words:
         return
     generic = all(word in GENERIC for word in words)
-    stripped = words[1:] if len(words) > 1 and words[0] in ("new", "old", "target", "current", "given") else words
+    stripped = (
+        words[1:] if len(words) > 1 and words[0] in ("new", "old", "target", "current", "given") else words
+    )
     for form, strength in dict.fromkeys(((words, sure), (stripped, sure * 0.9))):
         if not generic:
             yield ("n", *form), strength, SAME_NAME
@@ -302,9 +313,11 @@ def _named_input_keys(
     for word in dict.fromkeys(stripped):
         if word not in GENERIC:
             yield ("wi", word), 0.75 * sure, DESCRIPTION
-    if field.types & _NUMERIC and attribute == "" :
+    if field.types & _NUMERIC and attribute == "":
         yield ("k", "number"), 0.5, PLAIN_NUMBER
-    if ("string" in field.types or not field.types) and any("text" in families(word) for word in stripped[-1:]):
+    if ("string" in field.types or not field.types) and any(
+        "text" in families(word) for word in stripped[-1:]
+    ):
         yield ("k", "text"), 0.5, PLAIN_TEXT
 
 
@@ -341,7 +354,8 @@ def type_factor(source: Field, target: Field, rule: str) -> float:
 
 
 def matches(
-    outputs: Sequence[tuple[Field, tuple[str, ...], frozenset[str]]], inputs: Sequence[tuple[Field, tuple[str, ...]]]
+    outputs: Sequence[tuple[Field, tuple[str, ...], frozenset[str]]],
+    inputs: Sequence[tuple[Field, tuple[str, ...]]],
 ) -> Iterable[list[Match]]:
     """All candidate bindings, those of one input at a time; the strongest rule per pair of fields only."""
     by_key: dict[Key, list[tuple[int, float, str]]] = defaultdict(list)
@@ -356,7 +370,15 @@ def matches(
     keyed_inputs = []
     for field, head in inputs:
         best = {}
-        if not (field.words and field.words[-1] in STEERING and all(word in GENERIC or word in STEERING for word in field.words)) and "_".join(field.words) not in STEERING and field.types != {"boolean"}:
+        if (
+            not (
+                field.words
+                and field.words[-1] in STEERING
+                and all(word in GENERIC or word in STEERING for word in field.words)
+            )
+            and "_".join(field.words) not in STEERING
+            and field.types != {"boolean"}
+        ):
             for key, strength, rule in input_keys(field, head):
                 if strength > best.get(key, (0.0, ""))[0]:
                     best[key] = (strength, rule)

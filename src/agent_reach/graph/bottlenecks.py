@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from agent_reach.graph.build import ToolGraph
 
 
+MOST_NAMED = 100
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cycle:
     """A strongly connected group: its members, and those of them that a trusted edge enters from outside (an agent's
@@ -26,11 +29,13 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bottleneck:
-    """A node without which others cannot be reached: `cuts_off` are those; `latency_ms` its mean latency; `blocked` why it
+    """A node without which others cannot be reached: `cuts_off` are the
+    first `MOST_NAMED` of those `count`; `latency_ms` its mean latency; `blocked` why it
     cannot be used here; `betweenness` its share of shortest paths."""
 
     tool: str
     cuts_off: tuple[str, ...]
+    count: int
     latency_ms: float | None = None
     blocked: tuple[str, ...] = ()
     betweenness: float = 0.0
@@ -38,7 +43,8 @@ class Bottleneck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Structure:
-    """Shape of the trusted graph. `on_every_path` maps a tool to the tools on every path to it (the entry left out);
+    """Shape of the trusted graph. `on_every_path` maps a tool to the tools on every path to it (the entry left out; the
+    nearest `MOST_NAMED`);
     `central` are the tools with the highest betweenness; `exact` tells whether that is exact or estimated."""
 
     cycles: tuple[Cycle, ...]
@@ -56,7 +62,9 @@ def structure(graph: ToolGraph, *, central: int = 20) -> Structure:
     network = graph.network
     nodes = table.nodes
     cycles = _cycles(network, nodes, table.entry_count)
-    loops = tuple(nodes[node] for node, targets in enumerate(network.out) if node in targets and table.is_tool(node))
+    loops = tuple(
+        nodes[node] for node, targets in enumerate(network.out) if node in targets and table.is_tool(node)
+    )
     between, exact = betweenness(network.out)
     ranked = sorted(range(table.entry_count, network.size), key=lambda node: (-between[node], nodes[node]))
     parents = dominators(network.out, list(network.entries))
@@ -100,39 +108,63 @@ def _orphans(network: Network, nodes: list[str]) -> tuple[str, ...]:
         for target in network.out[source]:
             if target != source:
                 fed[target] = feeds[source] = 1
-    return tuple(nodes[node] for node in range(len(network.entries), network.size) if not fed[node] and not feeds[node])
+    return tuple(
+        nodes[node] for node in range(len(network.entries), network.size) if not fed[node] and not feeds[node]
+    )
 
 
 def _bottlenecks(graph: ToolGraph, parents: list[int], between: list[float]) -> tuple[Bottleneck, ...]:
     table = graph.table
     blocked = blocked_tools(graph)
-    cut: dict[int, list[int]] = {}
+    below: dict[int, list[int]] = {}
     for node, parent in enumerate(parents):
-        seen = 0
-        while parent >= 0 and seen <= len(parents):
-            if table.is_tool(parent) and table.is_tool(node):
-                cut.setdefault(parent, []).append(node)
-            parent = parents[parent]
-            seen += 1
+        if parent >= 0:
+            below.setdefault(parent, []).append(node)
+    sizes = _subtree_sizes(parents, below)
     found = []
-    for node, below in cut.items():
+    for node in below:
+        if not table.is_tool(node):
+            continue
         counts = graph.evidence.tools.get(table.nodes[node]) if graph.evidence is not None else None
         found.append(
             Bottleneck(
-                tool=table.nodes[node], cuts_off=tuple(table.nodes[item] for item in below),
+                tool=table.nodes[node], cuts_off=tuple(table.nodes[item] for item in _beneath(node, below)),
+                count=sizes[node] - 1,
                 latency_ms=counts.latency_ms if counts is not None else None,
                 blocked=blocked.get(table.nodes[node], ()), betweenness=round(between[node], 6),
             )
         )  # fmt: skip
-    return tuple(sorted(found, key=lambda item: (-len(item.cuts_off), item.tool)))
+    return tuple(sorted(found, key=lambda item: (-item.count, item.tool)))
+
+
+def _subtree_sizes(parents: list[int], below: dict[int, list[int]]) -> list[int]:
+    """Number of nodes in each subtree of the dominator tree, itself included."""
+    sizes = [1] * len(parents)
+    order = [node for node, parent in enumerate(parents) if parent == -1]
+    for node in order:
+        order.extend(below.get(node, ()))
+    for node in reversed(order):
+        if parents[node] >= 0:
+            sizes[parents[node]] += sizes[node]
+    return sizes
+
+
+def _beneath(node: int, below: dict[int, list[int]]) -> list[int]:
+    """The first nodes beneath a node, nearest first."""
+    found = list(below.get(node, ()))[:MOST_NAMED]
+    for item in found:
+        if len(found) >= MOST_NAMED:
+            break
+        found.extend(below.get(item, ())[: MOST_NAMED - len(found)])
+    return found
 
 
 def _every_path(parents: list[int], nodes: list[str], entry_count: int) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for node in range(entry_count, len(parents)):
-        chain = []
+        chain: list[str] = []
         parent = parents[node]
-        while parent >= 0 and len(chain) <= len(parents):
+        while parent >= 0 and len(chain) < MOST_NAMED:
             if parent >= entry_count:
                 chain.append(nodes[parent])
             parent = parents[parent]

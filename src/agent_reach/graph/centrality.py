@@ -15,14 +15,18 @@ PIVOTS = 64
 BATCH = 8
 
 
-def betweenness(out: Sequence[Sequence[int]], *, exact: int = EXACT, pivots: int = PIVOTS, seed: int = 0) -> tuple[list[float], bool]:
+def betweenness(
+    out: Sequence[Sequence[int]], *, exact: int = EXACT, pivots: int = PIVOTS, seed: int = 0
+) -> tuple[list[float], bool]:
     """Betweenness of each node, normalised by (n-1)(n-2), and whether it is exact."""
     import numpy as np
 
     size = len(out)
     if size < 3:
         return [0.0] * size, True
-    neighbours = [sorted({target for target in targets if target != node}) for node, targets in enumerate(out)]
+    neighbours = [
+        sorted({target for target in targets if target != node}) for node, targets in enumerate(out)
+    ]
     begin = np.zeros(size + 1, dtype=np.int64)
     np.cumsum([len(targets) for targets in neighbours], out=begin[1:])
     if not begin[-1]:

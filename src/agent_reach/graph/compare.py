@@ -107,7 +107,11 @@ def _document(side: ToolGraph | Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _tools(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    return {row["id"]: row for row in document["nodes"] if row.get("kind") == "tool" and row.get("actor", "agent") == "agent"}
+    return {
+        row["id"]: row
+        for row in document["nodes"]
+        if row.get("kind") == "tool" and row.get("actor", "agent") == "agent"
+    }
 
 
 def _is_dead(row: Mapping[str, Any]) -> bool:
@@ -123,18 +127,34 @@ def _edges(document: Mapping[str, Any]) -> set[tuple[str, str]]:
     return {(row["source"], row["target"]) for row in document["edges"] if row.get("trusted")}
 
 
-def _rate_broken(rate: tuple[float | None, float | None], common: tuple[float | None, float | None]) -> list[Broken]:
+def _rate_broken(
+    rate: tuple[float | None, float | None], common: tuple[float | None, float | None]
+) -> list[Broken]:
     for before, after in (rate, common):
         if before is not None and (after is None or after < before - EPSILON):
             told = "none" if after is None else f"{after:.1%}"
-            return [Broken(rule="reach_rate", message=Message(f"the reach rate fell from {before:.1%} to {told}", f"可达率从 {before:.1%} 降到 {told}"))]
+            return [
+                Broken(
+                    rule="reach_rate",
+                    message=Message(
+                        f"the reach rate fell from {before:.1%} to {told}",
+                        f"可达率从 {before:.1%} 降到 {told}",
+                    ),
+                )
+            ]
     return []
 
 
 def _dead_broken(tools: tuple[str, ...]) -> list[Broken]:
     if not tools:
         return []
-    return [Broken(rule="new_dead", tools=tools, message=Message(f"newly dead: {', '.join(tools[:10])}", f"新增失效工具：{'、'.join(tools[:10])}"))]
+    return [
+        Broken(
+            rule="new_dead",
+            tools=tools,
+            message=Message(f"newly dead: {', '.join(tools[:10])}", f"新增失效工具：{'、'.join(tools[:10])}"),
+        )
+    ]
 
 
 def _far_broken(
@@ -145,11 +165,19 @@ def _far_broken(
         wanted = [key for key in targets if key in right or key in left]
     else:
         wanted = [key for key in common if left[key].get("hops") is not None and left[key]["hops"] <= far]
-    too_far = tuple(key for key in wanted if right.get(key, {}).get("hops") is None or right[key]["hops"] > far)
+    too_far = tuple(
+        key for key in wanted if right.get(key, {}).get("hops") is None or right[key]["hops"] > far
+    )
     if not too_far:
         return []
     names = ", ".join(too_far[:10])
-    return [Broken(rule="too_far", tools=too_far, message=Message(f"not within {far} hops: {names}", f"超出 {far} 跳：{names}"))]
+    return [
+        Broken(
+            rule="too_far",
+            tools=too_far,
+            message=Message(f"not within {far} hops: {names}", f"超出 {far} 跳：{names}"),
+        )
+    ]
 
 
 def _new_cycles(
@@ -162,7 +190,11 @@ def _new_cycles(
     for cycle in after["structure"]["cycles"]:
         members = set(cycle["members"])
         known = {member for member in members if member in common or member.startswith("__agent__")}
-        if len(known) < 2 or any(known <= group for group in old) or any(members <= group for group in allowed):
+        if (
+            len(known) < 2
+            or any(known <= group for group in old)
+            or any(members <= group for group in allowed)
+        ):
             continue
         found.append(tuple(sorted(members)))
     return tuple(found)
@@ -180,7 +212,13 @@ def _cycles_broken(cycles: tuple[tuple[str, ...], ...]) -> list[Broken]:
 def _blocked_broken(tools: tuple[str, ...]) -> list[Broken]:
     if not tools:
         return []
-    return [Broken(rule="permissions", tools=tools, message=Message(f"newly blocked: {', '.join(tools[:10])}", f"新被拦截：{'、'.join(tools[:10])}"))]
+    return [
+        Broken(
+            rule="permissions",
+            tools=tools,
+            message=Message(f"newly blocked: {', '.join(tools[:10])}", f"新被拦截：{'、'.join(tools[:10])}"),
+        )
+    ]
 
 
 def _cost_moved(

@@ -6,6 +6,7 @@ than from a deletion to a lookup, an identifier more than a date, within one ser
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -54,13 +55,18 @@ class Context:
     """Weighs bindings between the tools of one catalog."""
 
     def __init__(
-        self, tools: Sequence[Tool], nouns: Sequence[Noun], inputs: Sequence[Sequence[Field]], outputs: Sequence[Sequence[Field]]
+        self,
+        tools: Sequence[Tool],
+        nouns: Sequence[Noun],
+        inputs: Sequence[Sequence[Field]],
+        outputs: Sequence[Sequence[Field]],
     ) -> None:
         self.tools = tools
         self.nouns = nouns
         self.own = [{item.words for item in found if item.words} for found in inputs]
         self.own_things = [
-            {entity_and_attribute(item.words) for item in found if entity_and_attribute(item.words)[1]} for found in inputs
+            {entity_and_attribute(item.words) for item in found if entity_and_attribute(item.words)[1]}
+            for found in inputs
         ]
         self.verbs = [self._verbs(tool, noun) for tool, noun in zip(tools, nouns, strict=True)]
         self.reads = [
@@ -74,7 +80,8 @@ class Context:
         # A small catalog is about one subject; in a large one, tools without a rare word in common seldom meet.
         self.spread = min(1.0, max(0.0, (len(tools) - 10) / 60))
         self.names = [
-            set(name_words(tool.name)) - GENERIC | ({f"server:{tool.server}"} if tool.server else set()) for tool in tools
+            set(name_words(tool.name)) - GENERIC | ({f"server:{tool.server}"} if tool.server else set())
+            for tool in tools
         ]
         spread = Counter(word for words in self.names for word in words)
         self.rarity = {word: math.log((1 + len(tools)) / count) for word, count in spread.items()}
@@ -143,7 +150,9 @@ class Context:
             return 1.0
         if {"search", "find", "filter"} & self.verbs[taker]:
             return SAME_SEARCH
-        if self.makes[taker] and (attribute == "name" or match.target.words[-1] in ("content", "body", "description")):
+        if self.makes[taker] and (
+            attribute == "name" or match.target.words[-1] in ("content", "body", "description")
+        ):
             return SAME_NAME_AGAIN
         return 1.0
 
@@ -175,7 +184,11 @@ class Context:
         """A bare result named only by the tool, of a thing that the tool was given (`read_file(path) -> str`)."""
         if source.path.startswith("<") and source.origin not in ("login", "checked", "converter"):
             head = self.nouns[source.tool][1]
-            return bool(head) and not entity_and_attribute(head)[1] and any(head[-1] in words for words in self.own[source.tool])
+            return (
+                bool(head)
+                and not entity_and_attribute(head)[1]
+                and any(head[-1] in words for words in self.own[source.tool])
+            )
         return False
 
     def alike(self, left: int, right: int) -> float:
@@ -202,7 +215,7 @@ class Context:
 
 def _joined_words(name: str) -> set[str]:
     words = split_identifier(name)
-    return {*words, *(left + right for left, right in zip(words, words[1:], strict=False))}
+    return {*words, *(left + right for left, right in itertools.pairwise(words))}
 
 
 def _only_thing(outputs: Sequence[Field], noun: Noun) -> tuple[tuple[str, ...], str] | None:
@@ -220,7 +233,9 @@ def _bags(tools: Sequence[Tool]) -> list[dict[str, float]]:
     spread: Counter[str] = Counter()
     for tool in tools:
         words = set(name_words(tool.name))
-        words.update(word for word in _WORD.findall(tool.description[:300].lower()) if not is_function_word(word))
+        words.update(
+            word for word in _WORD.findall(tool.description[:300].lower()) if not is_function_word(word)
+        )
         if tool.server:
             words.add(f"server:{tool.server}")
         words -= GENERIC

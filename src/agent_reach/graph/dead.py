@@ -35,7 +35,11 @@ class DeadTool:
 
 
 def dead_tools(
-    traces: Iterable[Trace] | None, catalog: Catalog, *, graph: ToolGraph | None = None, evidence: Evidence | None = None
+    traces: Iterable[Trace] | None,
+    catalog: Catalog,
+    *,
+    graph: ToolGraph | None = None,
+    evidence: Evidence | None = None,
 ) -> tuple[DeadTool, ...]:
     """Dead tools of a catalog, heaviest first.
 
@@ -69,7 +73,13 @@ def dead_tools(
         else:
             kind = "offered_never_called"
         dead.append(
-            DeadTool(tool=tool.key, kind=kind, tokens=token_weight(catalog, tool.key), offered=offered, reasons=blocked.get(tool.key, ()))
+            DeadTool(
+                tool=tool.key,
+                kind=kind,
+                tokens=token_weight(catalog, tool.key),
+                offered=offered,
+                reasons=blocked.get(tool.key, ()),
+            )
         )
     return tuple(sorted(dead, key=lambda item: (-item.tokens, item.tool)))
 

@@ -42,7 +42,11 @@ def map_document(graph: ToolGraph, analysis: GraphAnalysis) -> dict[str, Any]:
         nodes.append(row)
     first = table.entry_count + table.tool_count
     nodes.extend({"id": name, "kind": "partition"} for name in table.nodes[first:])
-    kept = [place for place in range(len(table)) if len(table) <= MANY_EDGES or table.trusted[place] or table.counts[place] is not None]
+    kept = [
+        place
+        for place in range(len(table))
+        if len(table) <= MANY_EDGES or table.trusted[place] or table.counts[place] is not None
+    ]
     reach = analysis.reach
     return {
         "schema_version": MAP_SCHEMA_VERSION,
@@ -98,11 +102,20 @@ def read_map(path: str | Path) -> dict[str, Any]:
     try:
         document = json.loads(place.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"cannot read: {error.strerror or error}", where=str(place), next_step="check the path") from error
+        raise InputError(
+            f"cannot read: {error.strerror or error}", where=str(place), next_step="check the path"
+        ) from error
     except ValueError as error:
         raise InputError(f"is no JSON: {error}", where=str(place)) from error
     if not isinstance(document, Mapping) or "nodes" not in document or "reach" not in document:
-        raise InputError("is no map", where=str(place), next_step="write one with `agent-reach map --format json --output map.json`")
+        raise InputError(
+            "is no map",
+            where=str(place),
+            next_step="write one with `agent-reach map --format json --output map.json`",
+        )
     if document.get("schema_version") != MAP_SCHEMA_VERSION:
-        raise InputError(f"is a map of version {document.get('schema_version')!r}, not {MAP_SCHEMA_VERSION}", where=str(place))
+        raise InputError(
+            f"is a map of version {document.get('schema_version')!r}, not {MAP_SCHEMA_VERSION}",
+            where=str(place),
+        )
     return dict(document)

@@ -7,6 +7,7 @@ chain. What is not seen: calls that the trace does not hold.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -70,7 +71,12 @@ class ToolCounts:
 class Evidence:
     """Counts over many traces; `fold` adds one."""
 
-    def __init__(self, catalog: Catalog, options: GraphOptions, paths: Mapping[str, tuple[GoldenPath, ...]] | None = None) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        options: GraphOptions,
+        paths: Mapping[str, tuple[GoldenPath, ...]] | None = None,
+    ) -> None:
         self.catalog = catalog
         self.options = options
         self.names = NameReader(catalog, options)
@@ -116,7 +122,13 @@ class Evidence:
         if trace.started_at is not None:
             self.first = trace.started_at if self.first is None else min(self.first, trace.started_at)
             self.last = trace.started_at if self.last is None else max(self.last, trace.started_at)
-        several = len({step.agent for step in trace.steps if step.agent} | {call.agent for call in trace.calls if call.agent}) > 1
+        several = (
+            len(
+                {step.agent for step in trace.steps if step.agent}
+                | {call.agent for call in trace.calls if call.agent}
+            )
+            > 1
+        )
         entry_agent = trace.agent if several else ""
         self._offers(trace, several)
         flow = _Flow(trace) if self.options.value_flow else None
@@ -194,7 +206,7 @@ class Evidence:
 
     def _plan(self, plan: tuple[str, ...]) -> set[Pair]:
         keys = [key for name in plan if (key := self.names.key_of(name)) is not None]
-        return set(zip(keys, keys[1:], strict=False))
+        return set(itertools.pairwise(keys))
 
     def _handoff(self, call: Call, agent: str, key: str | None) -> bool:
         """A call that hands the conversation to another agent leads from entry to entry and is no tool of its own."""
@@ -232,7 +244,13 @@ class Evidence:
         return before[-1]
 
     def _judge(
-        self, counts: HopCounts, call: Call, giver: Call | None, lost: Mapping[str, int], step: int, is_retry: bool
+        self,
+        counts: HopCounts,
+        call: Call,
+        giver: Call | None,
+        lost: Mapping[str, int],
+        step: int,
+        is_retry: bool,
     ) -> None:
         outcome = call.outcome
         if is_retry:
@@ -255,7 +273,9 @@ class Evidence:
         else:
             counts.fail(outcome.error_kind or "tool_error")
 
-    def _flows(self, flows: dict[int, list[Pair]], keys: dict[int, str], key: str, giver: Call | None) -> None:
+    def _flows(
+        self, flows: dict[int, list[Pair]], keys: dict[int, str], key: str, giver: Call | None
+    ) -> None:
         if giver is not None and id(giver) in keys:
             self.hops[(keys[id(giver)], key)].flow_checked += 1
         for place, found in flows.items():

@@ -7,6 +7,7 @@ are followed offline. What a field means beyond its words is the business of `bi
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -31,13 +32,44 @@ from agent_reach.text.tokens import split_identifier
 
 MAX_DEPTH = 9
 MAX_FIELDS = 400
-_WRAPPERS = frozenset({"result", "results", "returns", "return", "data", "response", "output", "items", "payload", "value"})
-_REFERENCE_NOISE = frozenset(
-    ["list", "result", "object", "item", "response", "output", "schema", "model", "dto", "type", "base", "data", "info", "detail", "details", "paginated", "page", "enum", "full", "basic", "simple", "simplified"]
+_WRAPPERS = frozenset(
+    {"result", "results", "returns", "return", "data", "response", "output", "items", "payload", "value"}
 )
-_RETURNS = re.compile(r"(?:^|\n)\s*(?:Returns?|:returns?:?|@returns?|返回)\s*[::]?\s*(.+?)(?:\n\s*\n|\n\s*(?:Raises|Args|Example|:\w)|\Z)", re.S)
+_REFERENCE_NOISE = frozenset(
+    [
+        "list",
+        "result",
+        "object",
+        "item",
+        "response",
+        "output",
+        "schema",
+        "model",
+        "dto",
+        "type",
+        "base",
+        "data",
+        "info",
+        "detail",
+        "details",
+        "paginated",
+        "page",
+        "enum",
+        "full",
+        "basic",
+        "simple",
+        "simplified",
+    ]
+)
+_RETURNS = re.compile(
+    r"(?:^|\n)\s*(?:Returns?|:returns?:?|@returns?|返回)\s*[::]?\s*(.+?)(?:\n\s*\n|\n\s*(?:Raises|Args|Example|:\w)|\Z)",
+    re.S,
+)
 _RETURN_FIELD = re.compile(r"^\s*[-*]?\s*`?([A-Za-z_][\w.]*)`?\s*(?:\(([\w\[\], ]+)\))?\s*[::]\s*(.+)$", re.M)
-_INLINE_RETURN = re.compile(r"\b(?:returns?|fetch(?:es)?|retrieves?|get(?:s)?|provides?)\s+(?:the|a|an|all|list of)?\s*([a-z][a-z _-]{2,60})", re.I)
+_INLINE_RETURN = re.compile(
+    r"\b(?:returns?|fetch(?:es)?|retrieves?|get(?:s)?|provides?)\s+(?:the|a|an|all|list of)?\s*([a-z][a-z _-]{2,60})",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +150,32 @@ class _Walk:
         structured = [option for option in options if self._is_structured(option)]
         if structured and not resolved.get("properties"):
             for option in structured:
-                self.walk(option, path, name, owners, depth=depth + 1, required=required, is_list=is_list, seen=seen, text=text)
+                self.walk(
+                    option,
+                    path,
+                    name,
+                    owners,
+                    depth=depth + 1,
+                    required=required,
+                    is_list=is_list,
+                    seen=seen,
+                    text=text,
+                )
             if len(structured) == len(options):
                 return
         for part in resolved.get("allOf") or ():
             if self._is_structured(part):
-                self.walk(part, path, name, owners, depth=depth + 1, required=required, is_list=is_list, seen=seen, text=text)
+                self.walk(
+                    part,
+                    path,
+                    name,
+                    owners,
+                    depth=depth + 1,
+                    required=required,
+                    is_list=is_list,
+                    seen=seen,
+                    text=text,
+                )
         kinds = parameter_types(resolved, self.root)
         properties = resolved.get("properties")
         title = title or (str(resolved.get("title") or "") if isinstance(properties, Mapping) else "")
@@ -136,7 +188,17 @@ class _Walk:
         if "array" in kinds and isinstance(items, Mapping):
             inner = f"{path}[]"
             if self._is_structured(items):
-                self.walk(items, inner, name, owners, depth=depth + 1, required=required, is_list=True, seen=seen, text=text)
+                self.walk(
+                    items,
+                    inner,
+                    name,
+                    owners,
+                    depth=depth + 1,
+                    required=required,
+                    is_list=True,
+                    seen=seen,
+                    text=text,
+                )
             else:
                 self._leaf(items, inner, name, owners, required, True, text, depth)
             return
@@ -148,7 +210,16 @@ class _Walk:
             self._leaf(resolved, path, name, owners, required, is_list, text, depth)
 
     def _is_structured(self, schema: Any) -> bool:
-        if isinstance(schema, Mapping) and not schema.keys() & {"$ref", "properties", "items", "anyOf", "oneOf", "allOf", "additionalProperties", "prefixItems"}:
+        if isinstance(schema, Mapping) and not schema.keys() & {
+            "$ref",
+            "properties",
+            "items",
+            "anyOf",
+            "oneOf",
+            "allOf",
+            "additionalProperties",
+            "prefixItems",
+        }:
             return False
         resolved = resolved_schema(schema, self.root)
         if not isinstance(resolved, Mapping):
@@ -157,7 +228,11 @@ class _Walk:
             return True
         if isinstance(resolved.get("items"), Mapping) or resolved.get("prefixItems"):
             return True
-        return any(self._is_structured(part) for key in ("anyOf", "oneOf", "allOf") for part in resolved.get(key) or ())
+        return any(
+            self._is_structured(part)
+            for key in ("anyOf", "oneOf", "allOf")
+            for part in resolved.get(key) or ()
+        )
 
     def _object(
         self,
@@ -202,7 +277,16 @@ class _Walk:
                   origin=self.origin, depth=depth)
         )  # fmt: skip
         if not self._is_structured(values) and (name or self.top):
-            self._leaf(values, f"{path}.<value>" if path else "<value>", name or self.top[0], owners, False, True, text, depth)
+            self._leaf(
+                values,
+                f"{path}.<value>" if path else "<value>",
+                name or self.top[0],
+                owners,
+                False,
+                True,
+                text,
+                depth,
+            )
         if self._is_structured(values):
             below = f"{path}.<value>" if path else "<value>"
             self.walk(values, below, name, owners, depth=depth + 1, is_list=True, seen=seen, text=text)
@@ -215,7 +299,11 @@ class _Walk:
         kinds = parameter_types(schema, self.root)
         if kinds == {"null"} or (not kinds and schema.get("type") == "null"):
             return
-        values = allowed_values(schema, self.root) if ("enum" in schema or "const" in schema or "anyOf" in schema) else None
+        values = (
+            allowed_values(schema, self.root)
+            if ("enum" in schema or "const" in schema or "anyOf" in schema)
+            else None
+        )
         self.found.append(
             Field(self.tool, path or "<root>", name, owners, kinds, own, str(schema.get("format") or ""),
                   values, required, is_list, origin=self.origin, depth=depth)
@@ -261,12 +349,11 @@ def _with_names(field: Field, names: tuple[str, ...]) -> Field:
 
 def output_fields(index: int, tool: Tool, observed: Mapping[str, Any] | None = None) -> list[Field]:
     """What the tool gives: from its schema, else from results seen (`observed`, a schema of them), else from its words."""
-    verbs, head, tail = noun_of(tool)
+    verbs, head, _tail = noun_of(tool)
     schema = tool.output_schema
     origin = "schema"
-    if schema is None or not _says_something(schema):
-        if observed is not None:
-            schema, origin = observed, "observed"
+    if (schema is None or not _says_something(schema)) and observed is not None:
+        schema, origin = observed, "observed"
     found: list[Field] = []
     if schema is not None and _says_something(schema):
         walk = _Walk(index, schema, origin, (head,) if head else (), _tells_of_many(tool))
@@ -275,18 +362,30 @@ def output_fields(index: int, tool: Tool, observed: Mapping[str, Any] | None = N
     if not found or all(field.path == "<root>" or field.is_key for field in found):
         found.extend(_from_docstring(index, tool, head))
     if not found and schema is None:
-        found.append(replace(_root(index, head, "tool_name", tool.description), sure=_names_its_result(verbs)))
+        found.append(
+            replace(_root(index, head, "tool_name", tool.description), sure=_names_its_result(verbs))
+        )
     if found and all(field.path == "<root>" for field in found) and len(found) == 1:
         found = [replace(found[0], ambient=_is_ambient(tool, verbs), full_head=_full_head(tool))]
     login = LOGIN_WORDS & set(_all_words(tool.name))
     if schema is None and login:
-        for words in (("session", "id"), ("access", "token"), ("auth", "token"), ("session", "token"), ("token",)):
+        for words in (
+            ("session", "id"),
+            ("access", "token"),
+            ("auth", "token"),
+            ("session", "token"),
+            ("token",),
+        ):
             found.append(Field(index, "<root>", words, (head,), frozenset({"string"}), "", origin="login"))
     if schema is None and set(verbs) & CHECK_VERBS:
         found = [field for field in found if field.origin != "tool_name"]
         found.append(_root(index, head, "checked", ""))
-    if set(verbs) & {"convert"} and any("unit" in str(name).lower() for name in (*tool.parameters, *_all_words(tool.name))):
-        found.append(Field(index, "<root>", ("converted", "value"), (head,), frozenset({"number"}), origin="converter"))
+    if set(verbs) & {"convert"} and any(
+        "unit" in str(name).lower() for name in (*tool.parameters, *_all_words(tool.name))
+    ):
+        found.append(
+            Field(index, "<root>", ("converted", "value"), (head,), frozenset({"number"}), origin="converter")
+        )
     return found
 
 
@@ -304,7 +403,7 @@ def _is_ambient(tool: Tool, verbs: tuple[str, ...]) -> bool:
 
 def _full_head(tool: Tool) -> tuple[str, ...]:
     """The words of the name without the leading verb, as a description would name the result."""
-    words = [word for word in name_words(tool.name)]
+    words = list(name_words(tool.name))
     while len(words) > 1 and words[0] in VERBS:
         words.pop(0)
     return tuple(words[:4])
@@ -312,7 +411,7 @@ def _full_head(tool: Tool) -> tuple[str, ...]:
 
 def _all_words(name: str) -> tuple[str, ...]:
     words = tuple(split_identifier(name))
-    joined = tuple(left + right for left, right in zip(words, words[1:], strict=False))
+    joined = tuple(left + right for left, right in itertools.pairwise(words))
     return words + joined
 
 
@@ -330,7 +429,9 @@ def _root(index: int, head: tuple[str, ...], origin: str, text: str) -> Field:
 
 
 def _says_something(schema: Mapping[str, Any]) -> bool:
-    if schema.get("type") == "object" and not (schema.keys() & {"properties", "additionalProperties", "$ref", "anyOf", "oneOf", "allOf"}):
+    if schema.get("type") == "object" and not (
+        schema.keys() & {"properties", "additionalProperties", "$ref", "anyOf", "oneOf", "allOf"}
+    ):
         return False
     return bool(schema) and schema.get("type") != "null"
 
@@ -351,9 +452,29 @@ def _from_docstring(index: int, tool: Tool, head: tuple[str, ...]) -> Iterator[F
         return
     for name, kind, text in _RETURN_FIELD.findall(match.group(1)):
         words = name_words(name)
-        if words and name.lower() not in ("dict", "list", "str", "int", "float", "bool", "none", "returns", "object"):
-            kinds = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}.get(kind.strip())
-            yield Field(index, name, words, (head,), frozenset({kinds} if kinds else ()), text.strip(), origin="docstring")
+        if words and name.lower() not in (
+            "dict",
+            "list",
+            "str",
+            "int",
+            "float",
+            "bool",
+            "none",
+            "returns",
+            "object",
+        ):
+            kinds = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}.get(
+                kind.strip()
+            )
+            yield Field(
+                index,
+                name,
+                words,
+                (head,),
+                frozenset({kinds} if kinds else ()),
+                text.strip(),
+                origin="docstring",
+            )
 
 
 def is_generic(words: tuple[str, ...]) -> bool:

@@ -55,7 +55,11 @@ def infer_edges(tools: Sequence[Tool], observed: Mapping[str, Mapping[str, Any]]
     nouns = [noun_of(tool) for tool in tools]
     ins = [input_fields(index, tool) for index, tool in enumerate(tools)]
     outs = [output_fields(index, tool, observed.get(tool.key)) for index, tool in enumerate(tools)]
-    outputs = [(item, nouns[index][1], frozenset(nouns[index][0])) for index, found in enumerate(outs) for item in found]
+    outputs = [
+        (item, nouns[index][1], frozenset(nouns[index][0]))
+        for index, found in enumerate(outs)
+        for item in found
+    ]
     inputs = [(item, nouns[index][1]) for index, found in enumerate(ins) for item in found]
     context = Context(tools, nouns, ins, outs)
     result = Inferred(fed=[{} for _ in tools], inputs=ins)
@@ -83,8 +87,14 @@ def _competed(group: list[Match], context: Context) -> list[tuple[float, Match]]
     """
     weighed = [(context.weigh(match), match) for match in group]
     best = max(score for score, _ in weighed)
-    weighed = [(score * (OUTDONE + (1 - OUTDONE) * score / best), match) for score, match in weighed] if best else weighed
-    rivals = [match for match in group if match.source.origin in ("login", "tool_name") and match.score >= 0.5]
+    weighed = (
+        [(score * (OUTDONE + (1 - OUTDONE) * score / best), match) for score, match in weighed]
+        if best
+        else weighed
+    )
+    rivals = [
+        match for match in group if match.source.origin in ("login", "tool_name") and match.score >= 0.5
+    ]
     if len({match.source.tool for match in rivals}) < RIVALS:
         return weighed
     shared = {match.source.tool: context.service(match.source.tool, match.target.tool) for match in rivals}
@@ -93,7 +103,9 @@ def _competed(group: list[Match], context: Context) -> list[tuple[float, Match]]
         return weighed
     rival = set(map(id, rivals))
     return [
-        (score * (1.0 if shared[match.source.tool] >= 0.6 * most else 0.3), match) if id(match) in rival else (score, match)
+        (score * (1.0 if shared[match.source.tool] >= 0.6 * most else 0.3), match)
+        if id(match) in rival
+        else (score, match)
         for score, match in weighed
     ]
 
@@ -110,7 +122,12 @@ def _joined(found: list[tuple[float, Match]]) -> Candidate:
     for place, (score, _) in enumerate(ordered):
         total += (1 - total) * score * (1.0 if place == 0 else SUPPORT)
     bindings = tuple(
-        Binding(rule=match.rule, source_field=match.source.path, target_field=match.target.path, score=round(score, 4))
+        Binding(
+            rule=match.rule,
+            source_field=match.source.path,
+            target_field=match.target.path,
+            score=round(score, 4),
+        )
         for score, match in ordered[:MAX_BINDINGS]
     )
     return Candidate(round(_calibrated(min(total, 1.0)), 6), bindings)

@@ -11,8 +11,25 @@ if TYPE_CHECKING:
     from agent_reach.graph.build import ToolGraph
     from agent_reach.graph.fields import Field
 
-_KNOWN_CODES = frozenset({"phone", "zip", "postal", "country", "currency", "language", "flight", "room", "house", "street", "page", "year"})
-_SECRETS = frozenset({"token", "secret", "credential", "session", "cursor", "hash", "signature", "checksum", "etag"})
+_KNOWN_CODES = frozenset(
+    {
+        "phone",
+        "zip",
+        "postal",
+        "country",
+        "currency",
+        "language",
+        "flight",
+        "room",
+        "house",
+        "street",
+        "page",
+        "year",
+    }
+)
+_SECRETS = frozenset(
+    {"token", "secret", "credential", "session", "cursor", "hash", "signature", "checksum", "etag"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +67,11 @@ def user_would_know(item: Field) -> bool:
     if attribute == "id":
         return False
     if attribute == "code":
-        return not entity or bool(set(entity) & _KNOWN_CODES) or any("place" in families(word) for word in entity)
+        return (
+            not entity
+            or bool(set(entity) & _KNOWN_CODES)
+            or any("place" in families(word) for word in entity)
+        )
     return True
 
 

@@ -51,7 +51,11 @@ def cheapest_changes(graph: ToolGraph) -> tuple[Change, ...]:
 
 
 def _change(
-    key: str, node: int, blocked: dict[str, tuple[str, ...]], free: list[int], best_edge: dict[int, tuple[float, str]]
+    key: str,
+    node: int,
+    blocked: dict[str, tuple[str, ...]],
+    free: list[int],
+    best_edge: dict[int, tuple[float, str]],
 ) -> Change:
     reasons = blocked.get(key, ())
     if reasons:
@@ -59,7 +63,11 @@ def _change(
         grants = all(reason.split(":", 1)[0] in ("services", "scopes", "env", "files") for reason in reasons)
         if free[node] > 0:
             kind: ChangeKind = "grant" if grants else "repair"
-            text = (f"grant {wanted}", f"授予 {wanted}") if grants else (f"repair its server: {wanted}", f"修复其服务器：{wanted}")
+            text = (
+                (f"grant {wanted}", f"授予 {wanted}")
+                if grants
+                else (f"repair its server: {wanted}", f"修复其服务器：{wanted}")
+            )
             return Change(tool=key, kind=kind, cost=COSTS[kind], message=Message(*text), about=reasons)
         return Change(
             tool=key, kind="grant_and_offer", cost=COSTS["grant_and_offer"], about=reasons,

@@ -75,7 +75,9 @@ class NameReader:
         rule = self.options.meta_tools.get(call.name.rsplit("/", 1)[-1])
         if rule is not None and isinstance(arguments, Mapping):
             inner = next((arguments[key] for key in rule[0] if isinstance(arguments.get(key), str)), None)
-            nested = next((arguments[key] for key in rule[1] if isinstance(arguments.get(key), Mapping)), {})
+            nested: Mapping[str, Any] = next(
+                (arguments[key] for key in rule[1] if isinstance(arguments.get(key), Mapping)), {}
+            )
             if inner is not None:
                 return self.key_of(inner), nested
         key = self.key_of(name)
@@ -104,7 +106,10 @@ class NameReader:
         names = list(self.catalog.names)
         found = [
             HallucinatedName(
-                name=name, count=place.count, nearest=tuple(nearest_names(name, names, limit=3)), places=tuple(place.places)
+                name=name,
+                count=place.count,
+                nearest=tuple(nearest_names(name, names, limit=3)),
+                places=tuple(place.places),
             )
             for name, place in self.unknown.items()
         ]

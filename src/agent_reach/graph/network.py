@@ -27,8 +27,17 @@ class Network:
         unit = options.latency_unit * 1000
         size = self.size
         out, cost, counted = self.out, self.cost, table.counts
-        for place, (source, target, score, trusted) in enumerate(zip(table.source, table.target, table.score, table.trusted, strict=True)):
-            if not trusted or score <= 0 or source >= size or target >= size or source in gone or target in gone:
+        for place, (source, target, score, trusted) in enumerate(
+            zip(table.source, table.target, table.score, table.trusted, strict=True)
+        ):
+            if (
+                not trusted
+                or score <= 0
+                or source >= size
+                or target >= size
+                or source in gone
+                or target in gone
+            ):
                 continue
             out[source].append(target)
             price = 1.0 / score
@@ -165,12 +174,14 @@ def dominators(out: Sequence[Sequence[int]], starts: Sequence[int]) -> list[int]
                         left = parent[left]
                     else:
                         chosen = parent[chosen]
-                if chosen == top or chosen == root:
+                if chosen in (top, root):
                     break
             if parent[node] != chosen:
                 parent[node] = chosen
                 changed = True
-    return [-2 if parent[node] < 0 else (-1 if parent[node] == root else parent[node]) for node in range(size)]
+    return [
+        -2 if parent[node] < 0 else (-1 if parent[node] == root else parent[node]) for node in range(size)
+    ]
 
 
 def _postorder(out: Sequence[Sequence[int]], starts: Sequence[int], root: int) -> list[int]:

@@ -33,7 +33,10 @@ def _schema(values: list[Any], depth: int) -> dict[str, Any]:
         properties = {
             name: _schema([record[name] for record in records if name in record], depth + 1) for name in names
         }
-        return {"type": "object", "properties": {name: schema for name, schema in properties.items() if schema}}
+        return {
+            "type": "object",
+            "properties": {name: schema for name, schema in properties.items() if schema},
+        }
     lists = [value for value in values if isinstance(value, (list, tuple))]
     if lists:
         inner = [item for value in lists for item in value[:MAX_ITEMS]]

@@ -9,7 +9,22 @@ from typing import Any, Literal
 from agent_reach.errors import ConfigError
 from agent_reach.text.tokens import nearest_names
 
-DEFAULT_META_TOOLS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = dict.fromkeys(("execute_tool", "call_tool", "run_tool", "use_tool", "invoke_tool", "tool_execute", "execute_action", "use_mcp_tool"), (("tool_name", "tool", "name", "toolName", "function", "action"), ("arguments", "args", "params", "parameters", "input", "tool_input")))
+DEFAULT_META_TOOLS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = dict.fromkeys(
+    (
+        "execute_tool",
+        "call_tool",
+        "run_tool",
+        "use_tool",
+        "invoke_tool",
+        "tool_execute",
+        "execute_action",
+        "use_mcp_tool",
+    ),
+    (
+        ("tool_name", "tool", "name", "toolName", "function", "action"),
+        ("arguments", "args", "params", "parameters", "input", "tool_input"),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +45,9 @@ class GraphOptions:
     min_seen: int = 5
     far: int = 3
     latency_unit: float = 2.0
-    meta_tools: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=lambda: DEFAULT_META_TOOLS)
+    meta_tools: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(
+        default_factory=lambda: DEFAULT_META_TOOLS
+    )
     offered: tuple[str, ...] | None = None
     value_flow: bool = True
     infer: bool = True
@@ -56,9 +73,17 @@ class GraphOptions:
 
 def _checked(key: str, value: Any, where: str) -> Any:
     if key in ("weights", "lines"):
-        parts = [value.get(name) for name in ("structural", "planning", "execution")] if isinstance(value, Mapping) else value
+        parts = (
+            [value.get(name) for name in ("structural", "planning", "execution")]
+            if isinstance(value, Mapping)
+            else value
+        )
         if not isinstance(parts, (list, tuple)) or len(parts) != 3 or not all(_share(part) for part in parts):
-            raise ConfigError(f"{key} must be three numbers from 0 to 1", where=where, next_step=f"write `{key}: [0.3, 0.4, 0.3]`")
+            raise ConfigError(
+                f"{key} must be three numbers from 0 to 1",
+                where=where,
+                next_step=f"write `{key}: [0.3, 0.4, 0.3]`",
+            )
         if key == "weights" and not any(parts):
             raise ConfigError("weights must not all be 0", where=where)
         return tuple(float(part) for part in parts)
@@ -66,13 +91,19 @@ def _checked(key: str, value: Any, where: str) -> Any:
         raise ConfigError("trust_above must be a number from 0 to 1", where=where)
     if key == "trust" and value not in ("lines", "score"):
         raise ConfigError(f"trust must be lines or score, not {value!r}", where=where)
-    if key in ("min_seen", "far", "drawn") and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+    if key in ("min_seen", "far", "drawn") and (
+        isinstance(value, bool) or not isinstance(value, int) or value < 0
+    ):
         raise ConfigError(f"{key} must be a whole number, 0 or more", where=where)
     if key in ("offered", "targets"):
-        return None if value is None else tuple(map(str, value if isinstance(value, (list, tuple)) else [value]))
+        return (
+            None if value is None else tuple(map(str, value if isinstance(value, (list, tuple)) else [value]))
+        )
     if key == "accepted_cycles":
         return tuple(tuple(map(str, cycle)) for cycle in value or ())
-    if key == "latency_unit" and (isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0):
+    if key == "latency_unit" and (
+        isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0
+    ):
         raise ConfigError("latency_unit must be a number of seconds above 0", where=where)
     if key == "meta_tools":
         return {**DEFAULT_META_TOOLS, **{str(name): _meta(rule) for name, rule in dict(value or {}).items()}}

@@ -70,7 +70,10 @@ def permission_mask(catalog: Catalog, grants: EnvironmentGrants) -> PermissionMa
             blocked[tool.key] = tuple(missing)
     needed = sorted({need for tool in catalog.tools for kind in KINDS for need in getattr(tool.needs, kind)})
     findings = [
-        _unused(kind, pattern, needed) for kind in KINDS for pattern in getattr(grants, kind) if (kind, pattern) not in used
+        _unused(kind, pattern, needed)
+        for kind in KINDS
+        for pattern in getattr(grants, kind)
+        if (kind, pattern) not in used
     ]
     return PermissionMask(environment=grants.name, blocked=blocked, findings=tuple(findings))
 
@@ -84,7 +87,9 @@ def _unused(kind: str, pattern: str, needed: list[str]) -> Finding:
     )  # fmt: skip
 
 
-def check_patterns(tools: Catalog | Iterable[str], allow: Sequence[str], deny: Sequence[str] = ()) -> PatternReport:
+def check_patterns(
+    tools: Catalog | Iterable[str], allow: Sequence[str], deny: Sequence[str] = ()
+) -> PatternReport:
     """What allow and deny patterns do to a tool list.
 
     A pattern is a name, a glob (`*`, `?`), or the bare name of a server, which means all tools of that server

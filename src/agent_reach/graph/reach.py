@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent_reach.graph.network import INFINITE, Network
+from agent_reach.graph.network import INFINITE, Network, strong_groups
 from agent_reach.graph.permissions import permission_mask
 
 if TYPE_CHECKING:
     from agent_reach.graph.build import ToolGraph
+
+
+MOST_NAMED = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +32,8 @@ class EntryReach:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCost:
-    """Fewest hops (direct is 1) and least weighted cost to a tool, and the nodes on the cheapest path from its entry."""
+    """Fewest hops (direct is 1) and least weighted cost to a tool, and the nodes on the cheapest path from its entry (the last
+    `MOST_NAMED` of a longer one)."""
 
     tool: str
     hops: int
@@ -89,11 +94,10 @@ def reach(graph: ToolGraph) -> ReachResult:
         found = frozenset(table.nodes[node] for node in mine if far[node] > 0)
         return EntryReach(entry=name, reachable=found, total=len(mine))
 
-    several = table.entry_count > 1
     union = reached(whole, entries, "")
     under = reached(masked, entries, "") if gone else union
-    by_entry = tuple(reached(whole, [place], table.nodes[place]) for place in entries) if several else (_named(union, table.nodes[0]),)
-    by_masked = tuple(reached(masked, [place], table.nodes[place]) for place in entries) if several else (_named(under, table.nodes[0]),)
+    by_entry = _each(whole, union, table.nodes, reached)
+    by_masked = _each(masked, under, table.nodes, reached) if gone else by_entry
     return ReachResult(
         union=union, masked=under, by_entry=by_entry, by_entry_masked=by_masked, blocked=blocked, costs=costs,
         high_risk=tuple(key for key, cost in costs.items() if cost.hops > graph.options.far),
@@ -104,13 +108,33 @@ def reach(graph: ToolGraph) -> ReachResult:
     )  # fmt: skip
 
 
+def _each(
+    network: Network,
+    union: EntryReach,
+    nodes: list[str],
+    reached: Callable[[Network, list[int], str], EntryReach],
+) -> tuple[EntryReach, ...]:
+    """The reach of each entry; entries that lead to one another reach the same and are walked once."""
+    if len(network.entries) == 1:
+        return (_named(union, nodes[0]),)
+    group_of = {node: number for number, group in enumerate(strong_groups(network.out)) for node in group}
+    known: dict[int, EntryReach] = {}
+    found = []
+    for place in network.entries:
+        group = group_of.get(place, -1 - place)
+        if group not in known:
+            known[group] = reached(network, [place], nodes[place])
+        found.append(_named(known[group], nodes[place]))
+    return tuple(found)
+
+
 def _named(found: EntryReach, name: str) -> EntryReach:
     return EntryReach(entry=name, reachable=found.reachable, total=found.total)
 
 
 def _path(node: int, before: list[int], nodes: list[str]) -> tuple[str, ...]:
     path = [node]
-    while before[path[-1]] >= 0:
+    while before[path[-1]] >= 0 and len(path) < MOST_NAMED:
         path.append(before[path[-1]])
     return tuple(nodes[place] for place in reversed(path))
 

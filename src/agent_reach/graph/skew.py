@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,10 @@ def call_skew(graph: ToolGraph) -> CallSkew:
     """The skew of the calls in the graph's traces against the golden calls of its tasks or reports."""
     evidence = graph.evidence
     mine = [tool.key for tool in graph.catalog.tools if tool.actor == "agent"]
-    called = {key: evidence.tools[key].called if evidence is not None and key in evidence.tools else 0 for key in mine}
+    called = {
+        key: evidence.tools[key].called if evidence is not None and key in evidence.tools else 0
+        for key in mine
+    }
     ideal = _ideal(graph)
     calls, golds = sum(called.values()), sum(ideal.values())
     distance = None
@@ -73,7 +77,7 @@ def _ideal(graph: ToolGraph) -> Counter[str]:
     return ideal
 
 
-def _key_of(graph: ToolGraph):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _key_of(graph: ToolGraph) -> Callable[[str], str | None]:
     from agent_reach.graph.names import NameReader
 
     return NameReader(graph.catalog, graph.options).key_of

@@ -50,7 +50,13 @@ def tool_states(graph: ToolGraph) -> tuple[ToolStates, ...]:
     found = []
     for tool in graph.catalog.tools:
         key = tool.key
-        physical: State = "broken" if key in blocked else "good" if graph.physical.get(key, ("",))[0] == "reachable" else "unknown"
+        physical: State = (
+            "broken"
+            if key in blocked
+            else "good"
+            if graph.physical.get(key, ("",))[0] == "reachable"
+            else "unknown"
+        )
         offered = _offered(graph, key)
         semantic: State = "unknown"
         if offered is False:
@@ -63,7 +69,9 @@ def tool_states(graph: ToolGraph) -> tuple[ToolStates, ...]:
         states: dict[Literal["physical", "semantic", "execution"], State] = {
             "physical": physical, "semantic": semantic, "execution": execution
         }  # fmt: skip
-        first = next((name for name, state in states.items() if state == "broken"), "")
+        first: Literal["physical", "semantic", "execution", ""] = next(
+            (name for name, state in states.items() if state == "broken"), ""
+        )
         found.append(
             ToolStates(
                 tool=key, physical=physical, semantic=semantic, execution=execution, first_broken=first,
@@ -79,7 +87,11 @@ def _offered(graph: ToolGraph, key: str) -> bool | None:
         counts = evidence.tools.get(key)
         return counts is not None and bool(counts.offered or counts.called)
     if graph.options.offered is not None:
-        entries = {graph.table.target[place] for place in range(len(graph.table)) if graph.table.source[place] < graph.table.entry_count}
+        entries = {
+            graph.table.target[place]
+            for place in range(len(graph.table))
+            if graph.table.source[place] < graph.table.entry_count
+        }
         return graph.table.index[key] in entries
     return None
 
@@ -96,7 +108,11 @@ def _decisions(graph: ToolGraph) -> tuple[Counter[str], Counter[str]]:
         for task in report.tasks:
             for attempt in task.attempts:
                 for decision in attempt.decisions:
-                    tool = graph.catalog.resolve(decision.expected_tool) if decision.expected_tool in graph.catalog.names else None
+                    tool = (
+                        graph.catalog.resolve(decision.expected_tool)
+                        if decision.expected_tool in graph.catalog.names
+                        else None
+                    )
                     key = tool.key if tool is not None else decision.expected_tool
                     right[key] += 1
                     chosen[key] += decision.tool_right

@@ -11,7 +11,9 @@ def shrunk(successes: int, trials: int) -> float:
     return (successes + 1) / (trials + 2)
 
 
-def measured(structural: float | None, counts: HopCounts | None) -> tuple[float | None, float | None, float | None]:
+def measured(
+    structural: float | None, counts: HopCounts | None
+) -> tuple[float | None, float | None, float | None]:
     """(structural, planning, execution) of an edge, each None where unmeasured. Value flow raises the structural part."""
     if counts is None:
         return structural, None, None
@@ -37,7 +39,10 @@ def score_of(parts: tuple[float | None, float | None, float | None], options: Gr
 
 
 def is_trusted(
-    score: float, parts: tuple[float | None, float | None, float | None], counts: HopCounts | None, options: GraphOptions
+    score: float,
+    parts: tuple[float | None, float | None, float | None],
+    counts: HopCounts | None,
+    options: GraphOptions,
 ) -> bool:
     """Above the line of trust and, for each kind seen often enough, above its own line."""
     if score <= options.trust_above:

@@ -29,7 +29,10 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
                     yield f"{here}.<key>" if here else "<key>", key
                     stack.append((f"{here}.<value>" if here else "<value>", inner))
             else:
-                stack.extend((f"{here}.{key}" if here else str(key), inner) for key, inner in reversed(item.items()))
+                stack.extend(
+                    (f"{here}.{key}" if here else str(key), inner)
+                    for key, inner in reversed(list(item.items()))
+                )
         elif isinstance(item, (list, tuple)):
             stack.extend((f"{here}[]", inner) for inner in reversed(item))
         else:
@@ -49,7 +52,11 @@ def identifying(value: Any) -> str | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):
-        return str(value) if abs(value) >= MIN_NUMBER or (isinstance(value, float) and value != int(value)) else None
+        return (
+            str(value)
+            if abs(value) >= MIN_NUMBER or (isinstance(value, float) and value != int(value))
+            else None
+        )
     if isinstance(value, str):
         text = value.strip()
         if len(text) < MIN_TEXT or text.lower() in _TRIVIAL or (text.isdigit() and len(text) < MIN_TEXT):

@@ -42,4 +42,6 @@ def compare_windows(
     before, after = (graph.evidence.traces if graph.evidence is not None else 0 for graph in graphs)
     if not before or not after:
         return WindowComparison(before=before, after=after, comparison=None)
-    return WindowComparison(before=before, after=after, comparison=compare(graphs[0], graphs[1], options=options))
+    return WindowComparison(
+        before=before, after=after, comparison=compare(graphs[0], graphs[1], options=options)
+    )

@@ -18,6 +18,7 @@ from agent_reach.graph.analysis import GraphAnalysis
 from agent_reach.graph.render.marks import DEAD_WORDS, edge_kind, picture
 from agent_reach.graph.render.svg import to_svg
 from agent_reach.graph.render.words import BROKEN, KINDS, STATES, share, word
+from agent_reach.graph.traffic import WalkedHop
 from agent_reach.records.message import Language
 
 if TYPE_CHECKING:
@@ -27,29 +28,43 @@ MOST_EDGES = 30_000
 MOST_ROWS = 500
 
 
-def render_map_html(graph: ToolGraph, analysis: GraphAnalysis, language: Language = "en", *, title: str = "") -> str:
+def render_map_html(
+    graph: ToolGraph, analysis: GraphAnalysis, language: Language = "en", *, title: str = ""
+) -> str:
     """The page in that language."""
     style, script = _asset("map.css"), _asset("map.js")
     data = json.dumps(_data(graph, analysis, language), ensure_ascii=False, separators=(",", ":"))
-    for sign, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029")):
+    for sign, code in (
+        ("<", "\\u003c"),
+        (">", "\\u003e"),
+        ("&", "\\u0026"),
+        ("\u2028", "\\u2028"),
+        ("\u2029", "\\u2029"),
+    ):
         data = data.replace(sign, code)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     heading = title or word("title", language)
     svg = to_svg(picture(graph, analysis, language), language, graphviz=False)
-    options = "".join(f'<option value="{escape(tool.key, quote=True)}">' for tool in graph.catalog.tools[:5000])
+    options = "".join(
+        f'<option value="{escape(tool.key, quote=True)}">' for tool in graph.catalog.tools[:5000]
+    )
     return (
-        f'<!doctype html><html lang="{"zh-CN" if language == "zh" else "en"}"><head><meta charset="utf-8">'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><meta http-equiv="Content-Security-Policy" '
-        f"content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:\">"
-        f"<title>{escape(heading)}</title><style>{style}</style></head><body><main><h1>{escape(heading)}</h1>"
-        f'<p class="sub">{escape(_headline(graph, analysis, language))}</p>{_cards(graph, analysis, language)}'
-        f'<div class="tools"><label for="find">{escape(word("search", language))}</label>'
-        f'<input type="search" id="find" list="all" autocomplete="off" placeholder="{escape(word("search_hint", language), quote=True)}">'
-        f'<datalist id="all">{options}</datalist></div><section class="near" id="near" hidden aria-live="polite"></section>'
-        f'<div class="picture" tabindex="0">{svg}</div><p class="sub">{escape(word("legend", language))}</p>'
-        f'{_tables(graph, analysis, language)}</main><script type="application/json" id="data">{data}</script>'
-        f"<script>{script}</script></body></html>"
-    ).encode("utf-8", "replace").decode()
+        (
+            f'<!doctype html><html lang="{"zh-CN" if language == "zh" else "en"}"><head><meta charset="utf-8">'
+            f'<meta name="viewport" content="width=device-width,initial-scale=1"><meta http-equiv="Content-Security-Policy" '
+            f"content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:\">"
+            f"<title>{escape(heading)}</title><style>{style}</style></head><body><main><h1>{escape(heading)}</h1>"
+            f'<p class="sub">{escape(_headline(graph, analysis, language))}</p>{_cards(graph, analysis, language)}'
+            f'<div class="tools"><label for="find">{escape(word("search", language))}</label>'
+            f'<input type="search" id="find" list="all" autocomplete="off" placeholder="{escape(word("search_hint", language), quote=True)}">'
+            f'<datalist id="all">{options}</datalist></div><section class="near" id="near" hidden aria-live="polite"></section>'
+            f'<div class="picture" tabindex="0">{svg}</div><p class="sub">{escape(word("legend", language))}</p>'
+            f'{_tables(graph, analysis, language)}</main><script type="application/json" id="data">{data}</script>'
+            f"<script>{script}</script></body></html>"
+        )
+        .encode("utf-8", "replace")
+        .decode()
+    )
 
 
 def _asset(name: str) -> str:
@@ -70,7 +85,9 @@ def _data(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> dict
         if name in graph.catalog and graph.catalog.resolve(name) is not None:
             row["d"] = graph.catalog.get(name).description.split("\n", 1)[0][:200]
         nodes.append(row)
-    places = [place for place in range(len(table)) if table.trusted[place] and table.origin[place] != "assumed"]
+    places = [
+        place for place in range(len(table)) if table.trusted[place] and table.origin[place] != "assumed"
+    ]
     places = sorted(places, key=lambda place: -table.score[place])[:MOST_EDGES]
     return {
         "nodes": nodes,
@@ -88,7 +105,9 @@ def _data(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> dict
 def _why(graph: ToolGraph, place: int) -> str:
     candidate = graph.table.candidate[place]
     counts = graph.table.counts[place]
-    parts = [f"{item.source_field} → {item.target_field}" for item in (candidate.bindings[:2] if candidate else ())]
+    parts = [
+        f"{item.source_field} → {item.target_field}" for item in (candidate.bindings[:2] if candidate else ())
+    ]
     if counts is not None and counts.taken:
         parts.append(f"×{counts.taken}")
         if counts.failures:
@@ -100,7 +119,10 @@ def _headline(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> 
     reach = analysis.reach
     if reach.masked is not reach.union:
         return word("headline_masked", language).format(
-            tools=reach.union.total, rate=share(reach.union.rate), masked=share(reach.masked.rate), blocked=len(reach.blocked)
+            tools=reach.union.total,
+            rate=share(reach.union.rate),
+            masked=share(reach.masked.rate),
+            blocked=len(reach.blocked),
         )
     key = "headline_assumed" if reach.assumed_offered else "headline"
     return word(key, language).format(tools=reach.union.total, rate=share(reach.union.rate))
@@ -119,7 +141,10 @@ def _cards(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> str
         rows.append((f"{skew.gini:.2f}", "gini"))
     if skew.total_variation is not None:
         rows.append((f"{skew.total_variation:.2f}", "skew"))
-    cards = "".join(f'<div class="card"><b>{escape(value)}</b><span>{escape(word(name, language))}</span></div>' for value, name in rows)
+    cards = "".join(
+        f'<div class="card"><b>{escape(value)}</b><span>{escape(word(name, language))}</span></div>'
+        for value, name in rows
+    )
     return f'<div class="cards">{cards}</div>'
 
 
@@ -154,40 +179,79 @@ def _tables(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> st
         _table("orphans", ("tool",), [(name,) for name in analysis.structure.orphans], language),
     ]  # fmt: skip
     if analysis.traffic is not None:
-        hop = lambda item: (f"{item.source} → {item.target}", item.taken, item.worked, ", ".join(f"{k} {v}" for k, v in item.failures.items()), round(item.seconds, 1) or None)  # noqa: E731
-        for name, rows in (("not_in_graph", analysis.traffic.not_in_graph), ("failing", analysis.traffic.failing), ("slow", analysis.traffic.slow)):
-            parts.append(_table(name, ("hop", "taken", "worked", "failures", "seconds"), [hop(item) for item in rows], language))
-        parts.append(_table("never_walked", ("source", "target"), list(analysis.traffic.never_walked), language))
+        for name, rows in (
+            ("not_in_graph", analysis.traffic.not_in_graph),
+            ("failing", analysis.traffic.failing),
+            ("slow", analysis.traffic.slow),
+        ):
+            parts.append(
+                _table(
+                    name,
+                    ("hop", "taken", "worked", "failures", "seconds"),
+                    [_hop_row(item) for item in rows],
+                    language,
+                )
+            )
+        parts.append(
+            _table("never_walked", ("source", "target"), list(analysis.traffic.never_walked), language)
+        )
     parts.append(_table("partitions", ("tool", "partition", "recalled", "share"), [
         (item.tool, item.name, item.recalled, share(item.share)) for item in analysis.partitions
     ], language))  # fmt: skip
     parts.append(_table("hallucinated", ("name", "count", "nearest"), [
         (item.name, item.count, ", ".join(item.nearest)) for item in analysis.hallucinated
     ], language))  # fmt: skip
-    parts.append(_table("findings", ("subject", "message"), [(item.subject, item.message.text(language)) for item in analysis.findings], language))
+    parts.append(
+        _table(
+            "findings",
+            ("subject", "message"),
+            [(item.subject, item.message.text(language)) for item in analysis.findings],
+            language,
+        )
+    )
     return "".join(parts)
+
+
+def _hop_row(hop: WalkedHop) -> tuple[Any, ...]:
+    failures = ", ".join(f"{reason} {count}" for reason, count in hop.failures.items())
+    return f"{hop.source} → {hop.target}", hop.taken, hop.worked, failures, round(hop.seconds, 1) or None
 
 
 class _State(str):
     """A state word that is shown with a mark and a colour."""
 
 
-def _table(name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], language: Language, *, is_open: bool = False) -> str:
+def _table(
+    name: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    language: Language,
+    *,
+    is_open: bool = False,
+) -> str:
     if not rows:
         return ""
-    head = "".join(f'<th{_numeric(rows, place)}>{escape(word(column, language))}</th>' for place, column in enumerate(columns))
+    head = "".join(
+        f"<th{_numeric(rows, place)}>{escape(word(column, language))}</th>"
+        for place, column in enumerate(columns)
+    )
     body = "".join(
-        "<tr>" + "".join(_cell(value, place, rows, language) for place, value in enumerate(row)) + "</tr>" for row in rows[:MOST_ROWS]
+        "<tr>" + "".join(_cell(value, place, rows, language) for place, value in enumerate(row)) + "</tr>"
+        for row in rows[:MOST_ROWS]
     )
     more = f'<p class="none">… {len(rows) - MOST_ROWS}</p>' if len(rows) > MOST_ROWS else ""
     return (
-        f'<details{" open" if is_open or len(rows) <= 12 else ""}><summary>{escape(word(name, language))} ({len(rows)})</summary>'
+        f"<details{' open' if is_open or len(rows) <= 12 else ''}><summary>{escape(word(name, language))} ({len(rows)})</summary>"
         f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{more}</details>'
     )
 
 
 def _numeric(rows: Sequence[Sequence[Any]], place: int) -> str:
-    return ' class="num"' if all(row[place] is None or isinstance(row[place], (int, float)) for row in rows[:50]) else ""
+    return (
+        ' class="num"'
+        if all(row[place] is None or isinstance(row[place], (int, float)) for row in rows[:50])
+        else ""
+    )
 
 
 def _cell(value: Any, place: int, rows: Sequence[Sequence[Any]], language: Language) -> str:
@@ -195,4 +259,4 @@ def _cell(value: Any, place: int, rows: Sequence[Sequence[Any]], language: Langu
         mark = {"good": "✓", "broken": "✗", "unknown": "?"}[value]
         return f'<td class="{value}">{mark} {escape(STATES[value].text(language))}</td>'
     text = "–" if value is None else str(value)
-    return f'<td{_numeric(rows, place) or " class=t"}>{escape(text)}</td>'
+    return f"<td{_numeric(rows, place) or ' class=t'}>{escape(text)}</td>"

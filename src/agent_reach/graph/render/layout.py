@@ -38,12 +38,16 @@ def place_nodes(drawn: Picture) -> Placed:
     for _ in range(SWEEPS):
         for layer in layers:
             weight = {
-                name: sum(order[other] for other in neighbours[name]) / len(neighbours[name]) if neighbours[name] else order[name]
+                name: sum(order[other] for other in neighbours[name]) / len(neighbours[name])
+                if neighbours[name]
+                else order[name]
                 for name in layer
             }
             layer.sort(key=lambda name: (weight[name], name))
             order.update({name: float(place) for place, name in enumerate(layer)})
-    columns = [layer[start : start + MOST_ROWS] for layer in layers for start in range(0, len(layer), MOST_ROWS)]
+    columns = [
+        layer[start : start + MOST_ROWS] for layer in layers for start in range(0, len(layer), MOST_ROWS)
+    ]
     tallest = max((len(column) for column in columns), default=1)
     height = tallest * ROW + 40
     positions = {}
@@ -66,7 +70,9 @@ def _layers(drawn: Picture) -> list[list[str]]:
     seen = set(entries)
     current = entries
     while left:
-        following = list(dict.fromkeys(target for name in current for target in out[name] if target not in seen))
+        following = list(
+            dict.fromkeys(target for name in current for target in out[name] if target not in seen)
+        )
         if not following:
             # Nothing leads on: what feeds most of the rest begins a new layer.
             rest = [name for name in left if name not in seen]

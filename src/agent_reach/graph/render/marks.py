@@ -14,7 +14,14 @@ from agent_reach.records.message import Language, Message
 if TYPE_CHECKING:
     from agent_reach.graph.build import ToolGraph
 
-STYLES = {"walked": "solid", "planned": "solid", "hand": "bold", "schema": "dashed", "weak": "dotted", "offered": "solid"}
+STYLES = {
+    "walked": "solid",
+    "planned": "solid",
+    "hand": "bold",
+    "schema": "dashed",
+    "weak": "dotted",
+    "offered": "solid",
+}
 DEAD_WORDS = {
     "never_offered": Message("never offered", "从未提供"),
     "offered_never_called": Message("never called", "从未调用"),
@@ -57,14 +64,19 @@ class Picture:
     folded: bool = False
 
 
-def picture(graph: ToolGraph, analysis: GraphAnalysis, language: Language = "en", *, most: int | None = None) -> Picture:
+def picture(
+    graph: ToolGraph, analysis: GraphAnalysis, language: Language = "en", *, most: int | None = None
+) -> Picture:
     """The nodes and trusted edges to draw; above `most` tools (default: the options') servers and cycles are folded."""
     limit = graph.options.drawn if most is None else most
     if len(graph.catalog) > limit:
         return _folded(graph, analysis, language)
     table = graph.table
     dead = {item.tool: item.kind for item in analysis.dead}
-    nodes = [DrawnNode(name, name.replace("__agent__:", "") if ":" in name else "agent", "entry") for name in graph.entries]
+    nodes = [
+        DrawnNode(name, name.replace("__agent__:", "") if ":" in name else "agent", "entry")
+        for name in graph.entries
+    ]
     for tool in graph.catalog.tools:
         reasons = analysis.reach.blocked.get(tool.key, ())
         look, mark = "tool", ""
@@ -83,14 +95,20 @@ def picture(graph: ToolGraph, analysis: GraphAnalysis, language: Language = "en"
         if not table.trusted[place] or source == target:
             continue
         counts = table.counts[place]
-        if source < table.entry_count and table.origin[place] == "assumed" and not (counts is not None and counts.taken):
+        if (
+            source < table.entry_count
+            and table.origin[place] == "assumed"
+            and not (counts is not None and counts.taken)
+        ):
             continue
         score = table.score[place]
-        edges.append(DrawnEdge(table.nodes[source], table.nodes[target], edge_kind(graph, place), 1 + 3 * score, score))
+        edges.append(
+            DrawnEdge(table.nodes[source], table.nodes[target], edge_kind(graph, place), 1 + 3 * score, score)
+        )
     if table.assumed_offered:
         fed = {edge.target for edge in edges}
-        first = [tool.key for tool in graph.catalog.tools if tool.key not in fed and tool.actor == "agent"]
-        edges.extend(DrawnEdge(graph.entries[0], key, "offered", 1, 1.0) for key in first)
+        starts = [tool.key for tool in graph.catalog.tools if tool.key not in fed and tool.actor == "agent"]
+        edges.extend(DrawnEdge(graph.entries[0], key, "offered", 1, 1.0) for key in starts)
     return Picture(tuple(nodes), tuple(edges))
 
 
@@ -116,7 +134,9 @@ def _folded(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> Pi
         fold = {tool.key: tool.server or "-" for tool in graph.catalog.tools}
     else:
         for number, cycle in enumerate(analysis.structure.cycles[:40], start=1):
-            fold.update(dict.fromkeys(cycle.members, Message(f"cycle {number}", f"环 {number}").text(language)))
+            fold.update(
+                dict.fromkeys(cycle.members, Message(f"cycle {number}", f"环 {number}").text(language))
+            )
     rest = Message("other tools", "其他工具").text(language)
     counts: dict[str, int] = {}
     for tool in graph.catalog.tools:
@@ -125,12 +145,17 @@ def _folded(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> Pi
     blocked: dict[str, int] = {}
     for key in analysis.reach.blocked:
         blocked[fold[key]] = blocked.get(fold[key], 0) + 1
-    nodes = [DrawnNode(name, "agent" if ":" not in name else name.split(":", 1)[1], "entry") for name in graph.entries]
+    nodes = [
+        DrawnNode(name, "agent" if ":" not in name else name.split(":", 1)[1], "entry")
+        for name in graph.entries
+    ]
     for name, count in sorted(counts.items(), key=lambda item: -item[1])[:200]:
         mark = Message(f"{count} tools", f"{count} 个工具").text(language)
         if blocked.get(name):
             mark += Message(f", {blocked[name]} blocked", f"，{blocked[name]} 个被拦截").text(language)
-        nodes.append(DrawnNode(name, name, "blocked" if blocked.get(name) == count else "folded", mark, count))
+        nodes.append(
+            DrawnNode(name, name, "blocked" if blocked.get(name) == count else "folded", mark, count)
+        )
     shown = {node.id for node in nodes}
     joined: dict[tuple[str, str], tuple[int, float]] = {}
     table = graph.table
@@ -144,5 +169,8 @@ def _folded(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> Pi
             joined[(source, target)] = (known[0] + 1, max(known[1], table.score[place]))
     largest = max((count for count, _ in joined.values()), default=1)
     strongest = sorted(joined.items(), key=lambda item: (-item[1][0], item[0]))[:600]
-    edges = tuple(DrawnEdge(left, right, "schema", 1 + 3 * count / largest, score, count) for (left, right), (count, score) in strongest)
+    edges = tuple(
+        DrawnEdge(left, right, "schema", 1 + 3 * count / largest, score, count)
+        for (left, right), (count, score) in strongest
+    )
     return Picture(tuple(nodes), edges, folded=True)

@@ -28,9 +28,18 @@ def _quoted(text: str) -> str:
 
 def to_dot(drawn: Picture) -> str:
     """The picture in Graphviz' language."""
-    lines = ["digraph map {", '  rankdir=LR; node [fontname="sans-serif", fontsize=11]; edge [arrowsize=0.6, color="#475569"];']
+    lines = [
+        "digraph map {",
+        '  rankdir=LR; node [fontname="sans-serif", fontsize=11]; edge [arrowsize=0.6, color="#475569"];',
+    ]
     for node in drawn.nodes:
-        label = _quoted(node.label + (f"\n{node.mark}" if node.mark else "")).replace(f" {node.mark}", f"\\n{node.mark}") if node.mark else _quoted(node.label)
+        label = (
+            _quoted(node.label + (f"\n{node.mark}" if node.mark else "")).replace(
+                f" {node.mark}", f"\\n{node.mark}"
+            )
+            if node.mark
+            else _quoted(node.label)
+        )
         lines.append(f"  {_quoted(node.id)} [label={label}, {_DOT_LOOKS[node.look]}];")
     for edge in drawn.edges:
         tooltip = _quoted(f"{edge.kind} {edge.score:.2f}")
@@ -46,7 +55,14 @@ _MERMAID_SHAPES = {
     "entry": ("((", "))"), "tool": ("[", "]"), "blocked": ("{{", "}}"), "dead": ("[/", "/]"), "user": (">", "]"),
     "folded": ("[[", "]]"), "partition": ("[(", ")]"),
 }  # fmt: skip
-_MERMAID_ARROWS = {"walked": "==>", "planned": "-->", "hand": "==>", "schema": "-->", "weak": "-.->", "offered": "-->"}
+_MERMAID_ARROWS = {
+    "walked": "==>",
+    "planned": "-->",
+    "hand": "==>",
+    "schema": "-->",
+    "weak": "-.->",
+    "offered": "-->",
+}
 
 
 def to_mermaid(drawn: Picture) -> str:
@@ -84,7 +100,9 @@ def to_graphml(graph: ToolGraph) -> str:
         kind = "entry" if place < table.entry_count else "tool" if table.is_tool(place) else "partition"
         lines.append(f'<node id={quoteattr(name.translate(_XML_BAD))}><data key="kind">{kind}</data></node>')
     for place in range(len(table)):
-        source, target = (table.nodes[end].translate(_XML_BAD) for end in (table.source[place], table.target[place]))
+        source, target = (
+            table.nodes[end].translate(_XML_BAD) for end in (table.source[place], table.target[place])
+        )
         counts = table.counts[place]
         lines.append(
             f'<edge source={quoteattr(source)} target={quoteattr(target)}><data key="score">{table.score[place]:.6f}</data>'

@@ -18,8 +18,24 @@ from agent_reach.records.message import Language, Message
 DOT_NODES, DOT_EDGES = 60, 160
 TIME_LIMIT = 10.0
 WIDTH, HEIGHT = 210, 34
-_FILL = {"entry": "#dbeafe", "tool": "#ffffff", "blocked": "#fee2e2", "dead": "#f1f5f9", "user": "#ecfccb", "folded": "#f8fafc", "partition": "#fef9c3"}
-_STROKE = {"entry": "#1d4ed8", "tool": "#64748b", "blocked": "#b91c1c", "dead": "#64748b", "user": "#4d7c0f", "folded": "#334155", "partition": "#a16207"}
+_FILL = {
+    "entry": "#dbeafe",
+    "tool": "#ffffff",
+    "blocked": "#fee2e2",
+    "dead": "#f1f5f9",
+    "user": "#ecfccb",
+    "folded": "#f8fafc",
+    "partition": "#fef9c3",
+}
+_STROKE = {
+    "entry": "#1d4ed8",
+    "tool": "#64748b",
+    "blocked": "#b91c1c",
+    "dead": "#64748b",
+    "user": "#4d7c0f",
+    "folded": "#334155",
+    "partition": "#a16207",
+}
 _DASH = {"solid": "", "bold": "", "dashed": "7 4", "dotted": "2 4"}
 _LEGEND = (
     ("walked", Message("walked in traces", "轨迹中走过")), ("schema", Message("from schemas", "由模式推断")),
@@ -27,7 +43,9 @@ _LEGEND = (
 )  # fmt: skip
 
 
-def to_svg(drawn: Picture, language: Language = "en", *, graphviz: bool = True, time_limit: float = TIME_LIMIT) -> str:
+def to_svg(
+    drawn: Picture, language: Language = "en", *, graphviz: bool = True, time_limit: float = TIME_LIMIT
+) -> str:
     """The picture as SVG text."""
     if graphviz:
         made = _by_graphviz(drawn, time_limit)
@@ -43,7 +61,9 @@ def _by_graphviz(drawn: Picture, time_limit: float) -> str | None:
         return None
     command = [program, "-Tsvg"] + ([] if engine == "dot" else ["-Goverlap=prism", "-Gsplines=true"])
     try:
-        done = subprocess.run(command, input=to_dot(drawn), capture_output=True, text=True, timeout=time_limit, check=False)
+        done = subprocess.run(
+            command, input=to_dot(drawn), capture_output=True, text=True, timeout=time_limit, check=False
+        )
     except (subprocess.TimeoutExpired, OSError):
         return None
     start = done.stdout.find("<svg")
@@ -55,11 +75,15 @@ def _own(drawn: Picture, language: Language) -> str:
     legend = 30
     width = max(placed.width + 60, 800)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {placed.height + legend:.0f}" '
-        f'width="{width:.0f}" height="{placed.height + legend:.0f}" font-family="system-ui, sans-serif" font-size="12" role="img">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {placed.height + legend:.0f}" '
+            f'width="{width:.0f}" height="{placed.height + legend:.0f}" font-family="system-ui, sans-serif" font-size="12" role="img">'
+        ),
         f"<title>{escape(Message('Reachability map', '可达性地图').text(language))}</title>",
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerUnits="userSpaceOnUse" markerWidth="8" markerHeight="8" orient="auto-start-reverse">'
-        '<path d="M0 0 8 4 0 8z" fill="#475569"/></marker></defs>',
+        (
+            '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerUnits="userSpaceOnUse" markerWidth="8" markerHeight="8" orient="auto-start-reverse">'
+            '<path d="M0 0 8 4 0 8z" fill="#475569"/></marker></defs>'
+        ),
         f'<rect class="ground" width="{width:.0f}" height="{placed.height + legend:.0f}" fill="#ffffff"/>',
     ]
     parts.extend(_edge(edge, placed.positions) for edge in drawn.edges)
@@ -82,10 +106,12 @@ def _edge(edge: DrawnEdge, positions: dict[str, tuple[float, float]]) -> str:
         side = 1 if right > left else -1
         start, end = left + side * WIDTH / 2, right - side * WIDTH / 2
         middle = (start + end) / 2
-        path = f"M{start:.0f} {top:.0f} C{middle:.0f} {top:.0f} {middle:.0f} {bottom:.0f} {end:.0f} {bottom:.0f}"
+        path = (
+            f"M{start:.0f} {top:.0f} C{middle:.0f} {top:.0f} {middle:.0f} {bottom:.0f} {end:.0f} {bottom:.0f}"
+        )
     told = escape(f"{edge.source} → {edge.target}: {edge.kind} {edge.score:.2f}")
     return (
-        f'<path class="e {edge.kind}" data-s={quoteattr(edge.source)} data-t={quoteattr(edge.target)} d="{path}" fill="none" stroke="#475569" stroke-opacity="{0.28 if edge.kind == 'offered' else 0.5}" stroke-width="{0.7 + edge.width * 0.45:.1f}"{style} '
+        f'<path class="e {edge.kind}" data-s={quoteattr(edge.source)} data-t={quoteattr(edge.target)} d="{path}" fill="none" stroke="#475569" stroke-opacity="{0.28 if edge.kind == "offered" else 0.5}" stroke-width="{0.7 + edge.width * 0.45:.1f}"{style} '
         f'marker-end="url(#tip)"><title>{told}</title></path>'
     )
 
@@ -119,6 +145,8 @@ def _legend(down: float, language: Language) -> str:
         style = f' stroke-dasharray="{dash}"' if dash else ""
         width = 3 if kind == "hand" else 1.6
         parts.append(f'<path d="M{across} {down:.0f}h34" stroke="#475569" stroke-width="{width}"{style}/>')
-        parts.append(f'<text x="{across + 40}" y="{down + 4:.0f}" font-size="10.5" class="l" fill="#334155">{escape(word.text(language))}</text>')
+        parts.append(
+            f'<text x="{across + 40}" y="{down + 4:.0f}" font-size="10.5" class="l" fill="#334155">{escape(word.text(language))}</text>'
+        )
         across += 190
     return "".join(parts)

@@ -19,6 +19,7 @@ MOST = 10
 
 def map_lines(graph: ToolGraph, analysis: GraphAnalysis, language: Language = "en") -> list[str]:
     """The report of a map."""
+
     def say(en: str, zh: str) -> str:
         return Message(en, zh).text(language)
 
@@ -27,15 +28,33 @@ def map_lines(graph: ToolGraph, analysis: GraphAnalysis, language: Language = "e
         f"reach rate {share(reach.masked.rate)} of {reach.union.total} tools", f"可达率 {share(reach.masked.rate)}（共 {reach.union.total} 个工具）"
     )]  # fmt: skip
     if reach.masked is not reach.union:
-        lines[0] += say(f" ({share(reach.union.rate)} without the permission mask)", f"（不计权限 {share(reach.union.rate)}）")
+        lines[0] += say(
+            f" ({share(reach.union.rate)} without the permission mask)",
+            f"（不计权限 {share(reach.union.rate)}）",
+        )
     if reach.assumed_offered:
-        lines.append(say("  no trace says what was offered: all tools count as offered", "  没有轨迹说明提供了哪些工具：全部视为已提供"))
+        lines.append(
+            say(
+                "  no trace says what was offered: all tools count as offered",
+                "  没有轨迹说明提供了哪些工具：全部视为已提供",
+            )
+        )
     if len(reach.by_entry_masked) > 1:
         lines.extend(f"  {item.entry}: {share(item.rate)}" for item in reach.by_entry_masked)
     if reach.partitions is not None:
-        lines.append(say(f"  partitions: {share(reach.partitions.rate)} of {reach.partitions.total}", f"  分区：{share(reach.partitions.rate)}（共 {reach.partitions.total} 个）"))
+        lines.append(
+            say(
+                f"  partitions: {share(reach.partitions.rate)} of {reach.partitions.total}",
+                f"  分区：{share(reach.partitions.rate)}（共 {reach.partitions.total} 个）",
+            )
+        )
     table = graph.table
-    lines.append(say(f"{len(table)} edges, {table.trusted_count} trusted", f"{len(table)} 条边，{table.trusted_count} 条可信"))
+    lines.append(
+        say(
+            f"{len(table)} edges, {table.trusted_count} trusted",
+            f"{len(table)} 条边，{table.trusted_count} 条可信",
+        )
+    )
     if graph.evidence is not None:
         evidence = graph.evidence
         lines.append(say(
@@ -44,9 +63,19 @@ def map_lines(graph: ToolGraph, analysis: GraphAnalysis, language: Language = "e
         ))  # fmt: skip
         skew = analysis.skew
         if skew.gini is not None:
-            tv = f"{skew.total_variation:.2f}" if skew.total_variation is not None else say("not known without golds", "无标准答案，未知")
-            lines.append(say(f"call skew: {tv}; Gini {skew.gini:.2f}", f"调用偏斜：{tv}；基尼系数 {skew.gini:.2f}"))
-    _section(lines, say("blocked here", "此环境被拦截"), (f"x {key}: {', '.join(why)}" for key, why in reach.blocked.items()))
+            tv = (
+                f"{skew.total_variation:.2f}"
+                if skew.total_variation is not None
+                else say("not known without golds", "无标准答案，未知")
+            )
+            lines.append(
+                say(f"call skew: {tv}; Gini {skew.gini:.2f}", f"调用偏斜：{tv}；基尼系数 {skew.gini:.2f}")
+            )
+    _section(
+        lines,
+        say("blocked here", "此环境被拦截"),
+        (f"x {key}: {', '.join(why)}" for key, why in reach.blocked.items()),
+    )
     _section(lines, say("first broken state", "首个断点"), (
         f"x {state.tool}: {BROKEN[state.first_broken].text(language)}" for state in analysis.states if state.first_broken and state.tool not in reach.blocked
     ))  # fmt: skip
@@ -68,7 +97,7 @@ def map_lines(graph: ToolGraph, analysis: GraphAnalysis, language: Language = "e
         f"o {', '.join(cycle.members[:6])}{' …' if len(cycle.members) > 6 else ''} ({len(cycle.members)})" for cycle in analysis.structure.cycles
     ))  # fmt: skip
     _section(lines, say("without it others are cut off", "缺失会切断其他工具"), (
-        f"! {item.tool}: {', '.join(item.cuts_off[:6])}" for item in analysis.structure.bottlenecks
+        f"! {item.tool} ({item.count}): {', '.join(item.cuts_off[:6])}" for item in analysis.structure.bottlenecks
     ))  # fmt: skip
     if analysis.traffic is not None:
         _section(lines, say("walked but not in the graph", "走过但图中没有"), (
@@ -106,15 +135,20 @@ def comparison_lines(result: MapComparison, language: Language = "en") -> list[s
         ("newly_blocked", Message("newly blocked", "新被拦截")), ("unblocked", Message("no longer blocked", "解除拦截")),
         ("never_recalled", Message("partitions never recalled", "从未召回的分区")),
     )  # fmt: skip
-    lines = [f"{verdicts[result.verdict].text(language)}: {Message('reach rate', '可达率').text(language)} {share(result.rate[0])} -> {share(result.rate[1])}"]
+    lines = [
+        f"{verdicts[result.verdict].text(language)}: {Message('reach rate', '可达率').text(language)} {share(result.rate[0])} -> {share(result.rate[1])}"
+    ]
     lines.extend(f"x {item.rule}: {item.message.text(language)}" for item in result.broken)
     for name, told in words:
         values = getattr(result, name)
         if values:
-            lines.append(f"  {told.text(language)} ({len(values)}): {', '.join(values[:MOST])}{' …' if len(values) > MOST else ''}")
+            lines.append(
+                f"  {told.text(language)} ({len(values)}): {', '.join(values[:MOST])}{' …' if len(values) > MOST else ''}"
+            )
     if result.added_edges or result.removed_edges:
         told = Message(
-            f"edges: {len(result.added_edges)} new, {len(result.removed_edges)} gone", f"边：新增 {len(result.added_edges)}，消失 {len(result.removed_edges)}"
+            f"edges: {len(result.added_edges)} new, {len(result.removed_edges)} gone",
+            f"边：新增 {len(result.added_edges)}，消失 {len(result.removed_edges)}",
         )
         lines.append(f"  {told.text(language)}")
     for key, (before, after) in list(result.cost_moved.items())[:MOST]:

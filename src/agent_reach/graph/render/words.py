@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from agent_reach.records.message import Language, Message
 
-STATES = {"good": Message("good", "正常"), "broken": Message("broken", "断开"), "unknown": Message("unknown", "未知")}
+STATES = {
+    "good": Message("good", "正常"),
+    "broken": Message("broken", "断开"),
+    "unknown": Message("unknown", "未知"),
+}
 BROKEN = {
     "": Message("–", "–"), "physical": Message("physical", "物理"), "semantic": Message("semantic", "语义"), "execution": Message("execution", "执行"),
 }  # fmt: skip
