@@ -14,6 +14,7 @@ from agent_reach.evals.attribution.table import CAUSE_ORDER, CAUSES
 from agent_reach.evals.attribution.trouble import TROUBLE_DETECTORS
 from agent_reach.evals.scoring.calls import SeenCall
 from agent_reach.evals.scoring.golds import CompiledGold
+from agent_reach.evals.scoring.making import make_cause
 from agent_reach.records.message import Message
 from agent_reach.records.score import Cause, Decision, ExtraCall
 from agent_reach.text.tokens import nearest_names
@@ -82,7 +83,7 @@ def attribute(
 
 def _cause(name: str, found: Found, evidence: DecisionEvidence) -> Cause:
     entry = CAUSES[name]
-    return Cause(
+    return make_cause(
         name=name,
         layer=entry.layer,
         evidence=found.evidence,
@@ -121,7 +122,7 @@ def over_call_cause(attempt: AttemptEvidence, seen: SeenCall, extra: ExtraCall) 
             f"{called} was called although the task {_why(extra.kind, attempt.task.kind)[0]}",
             f"任务{_why(extra.kind, attempt.task.kind)[1]}，却调用了 {called}",
         )
-        cause = Cause(
+        cause = make_cause(
             name="over_called", layer=entry.layer, evidence=evidence, fix=entry.fix, blame="model",
             data={"tool": called},
         )  # fmt: skip
@@ -133,7 +134,7 @@ def over_call_cause(attempt: AttemptEvidence, seen: SeenCall, extra: ExtraCall) 
             f"no tool is named {seen.call.name!r}" + (f"; nearest: {', '.join(near)}" if near else ""),
             f"没有名为 {seen.call.name!r} 的工具" + (f"；最接近：{'、'.join(near)}" if near else ""),
         )
-        cause = Cause(
+        cause = make_cause(
             name="name_hallucinated", layer=entry.layer, evidence=evidence, fix=entry.fix, blame="model",
             data={"name": seen.call.name, "nearest": near},
         )  # fmt: skip

@@ -101,7 +101,7 @@ class AttemptEvidence:
     def offered_at(self, step: Step | None) -> tuple[str, ...]:
         """Keys of the tools offered for a message, in order; empty when unknown."""
         names = (step.offered if step is not None else ()) or self.trace.exposure.offered
-        return tuple(self.key(name) for name in names)
+        return self.compiled.keys_of(names)
 
 
 class DecisionEvidence:

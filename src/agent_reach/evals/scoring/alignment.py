@@ -7,7 +7,7 @@ for each gold (by its index in the path) the position of its call, or -1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from agent_reach.evals.scoring.assignment import assign
 from agent_reach.evals.scoring.calls import SeenCall
@@ -20,18 +20,22 @@ SUBSET_LIMIT = 10
 
 def pair(path: CompiledPath, calls: Sequence[SeenCall], order: str, weigh: Weigh) -> list[int]:
     """The heaviest pairing of a path's golds with calls in that order mode."""
-    usable = [seen for seen in calls if seen.key in path.keys]
+    keys = path.keys
+    usable = [seen for seen in calls if seen.key in keys]
     result = [-1] * len(path.golds)
-    if not usable or not path.golds:
+    if not usable:
         return result
     if order == "any_order":
-        pair_any_order(path.canonical, usable, weigh, result)
+        _pair_by_tool(path.by_key, usable, weigh, result)
     elif order == "exact":
         _pair_exact(path, calls, weigh, result)
     elif path.is_linear and len({seen.message for seen in usable}) == len(usable):
+        if path.key_order == [seen.key for seen in usable]:
+            # Only one alignment pairs them all, and no other can weigh as much.
+            return [seen.position for seen in usable]
         _pair_linear(path.golds, usable, weigh, result)
     elif len(path.stages) == 1 or usable[0].message == usable[-1].message:
-        pair_any_order(path.canonical, usable, weigh, result)
+        _pair_by_tool(path.by_key, usable, weigh, result)
     else:
         _pair_staged(path, usable, weigh, result)
     return result
@@ -44,20 +48,47 @@ def pair_any_order(
     groups: dict[str, list[CompiledGold]] = {}
     for gold in golds:
         groups.setdefault(gold.key, []).append(gold)
+    _pair_by_tool(groups, calls, weigh, result)
+
+
+def _pair_by_tool(
+    groups: Mapping[str, list[CompiledGold]], calls: Sequence[SeenCall], weigh: Weigh, result: list[int]
+) -> None:
+    if len(groups) == 1:
+        by_key = {key: [seen for seen in calls if seen.key == key] for key in groups}
+    else:
+        by_key = {}
+        for seen in calls:
+            by_key.setdefault(seen.key, []).append(seen)
     for key, group in groups.items():
-        same = [seen for seen in calls if seen.key == key]
+        same = by_key.get(key)
         if not same:
             continue
-        if len(group) == 1 and len(same) == 1:
-            result[group[0].index] = same[0].position
-            continue
         if len(group) == 1:
-            weights = [weigh(group[0], seen) for seen in same]
-            result[group[0].index] = same[weights.index(max(weights))].position
+            only = same[0]
+            if len(same) > 1:
+                weights = [weigh(group[0], seen) for seen in same]
+                only = same[weights.index(max(weights))]
+            result[group[0].index] = only.position
             continue
-        for row, column in enumerate(assign([[weigh(gold, seen) for seen in same] for gold in group])):
+        matrix = [[weigh(gold, seen) for seen in same] for gold in group]
+        for row, column in enumerate(settled(matrix) or assign(matrix)):
             if column >= 0:
                 result[group[row].index] = same[column].position
+
+
+def settled(weights: Sequence[Sequence[float]]) -> list[int] | None:
+    """The best column of every row, where each row has one and no two rows want the same: then nothing weighs more.
+
+    None where that does not settle it, so that equal weights are always decided in one place.
+    """
+    columns = []
+    for row in weights:
+        best = max(row)
+        if row.count(best) > 1:
+            return None
+        columns.append(row.index(best))
+    return columns if len(set(columns)) == len(columns) else None
 
 
 def _pair_exact(path: CompiledPath, calls: Sequence[SeenCall], weigh: Weigh, result: list[int]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from agent_reach.evals.scoring.calls import SeenCall
-from agent_reach.evals.scoring.golds import ArgumentGold, CompiledGold
+from agent_reach.evals.scoring.golds import ArgumentGold, CompiledGold, Evaluation
+from agent_reach.evals.scoring.making import make_argument_score
 from agent_reach.evals.scoring.values import (
     MISSING,
     References,
@@ -17,13 +18,24 @@ from agent_reach.evals.scoring.values import (
 from agent_reach.records.score import ArgumentScore
 
 
+def scores_of(
+    gold: CompiledGold, seen: SeenCall, evaluation: Evaluation | None, references: References | None
+) -> tuple[ArgumentScore, ...]:
+    """`argument_scores`, kept with the evaluation where they depend on nothing but the arguments."""
+    if gold.depends_on or evaluation is None:
+        return argument_scores(gold, seen, references)
+    if evaluation.scores is None:
+        evaluation.scores = argument_scores(gold, seen, None)
+    return evaluation.scores
+
+
 def argument_scores(
     gold: CompiledGold, seen: SeenCall, references: References | None
 ) -> tuple[ArgumentScore, ...]:
     """The verdict on every argument: those with a gold, required ones without, and whatever else was sent."""
     arguments = seen.arguments
     found = [
-        ArgumentScore(name=item.name, verdict="right", required=True, expected=item.spec, actual=value)
+        make_argument_score(name=item.name, verdict="right", required=True, expected=item.spec, actual=value)
         if type(value := arguments.get(item.name, MISSING)) is item.plain and value == item.spec
         else _required(item, value, references)
         for item in gold.required
@@ -32,12 +44,12 @@ def argument_scores(
         value = arguments.get(name, MISSING)
         if value is MISSING:
             found.append(
-                ArgumentScore(name=name, verdict="missing", required=True, reason="missing_required")
+                make_argument_score(name=name, verdict="missing", required=True, reason="missing_required")
             )
         elif name in seen.problem_names:
             found.append(_illegal(name, value, seen, required=True))
         else:
-            found.append(ArgumentScore(name=name, verdict="legal", required=True, actual=value))
+            found.append(make_argument_score(name=name, verdict="legal", required=True, actual=value))
     found.extend(_optional(item, arguments.get(item.name, MISSING), references) for item in gold.optional)
     if len(arguments) > len(gold.required) or len(found) != len(arguments):
         named = {score.name for score in found}
@@ -45,22 +57,22 @@ def argument_scores(
             if name in named:
                 continue
             if name in gold.ignored:
-                found.append(ArgumentScore(name=name, verdict="ignored"))
+                found.append(make_argument_score(name=name, verdict="ignored"))
             elif name not in gold.known and not gold.is_open:
                 found.append(
-                    ArgumentScore(name=name, verdict="unknown", actual=value, reason="unknown_argument")
+                    make_argument_score(name=name, verdict="unknown", actual=value, reason="unknown_argument")
                 )
             elif name in seen.problem_names:
                 found.append(_illegal(name, value, seen, required=False))
             else:
-                found.append(ArgumentScore(name=name, verdict="legal", actual=value))
+                found.append(make_argument_score(name=name, verdict="legal", actual=value))
     return tuple(found)
 
 
 def _required(item: ArgumentGold, value: Any, references: References | None) -> ArgumentScore:
     effective = item.default if value is MISSING else value
     if item.compare(effective, references):
-        return ArgumentScore(
+        return make_argument_score(
             name=item.name,
             verdict="right",
             required=True,
@@ -70,10 +82,10 @@ def _required(item: ArgumentGold, value: Any, references: References | None) -> 
             matched=_matched(item, effective, references),
         )
     if value is MISSING:
-        return ArgumentScore(
+        return make_argument_score(
             name=item.name, verdict="missing", required=True, expected=item.spec, reason="missing_required"
         )
-    return ArgumentScore(
+    return make_argument_score(
         name=item.name,
         verdict="wrong",
         required=True,
@@ -86,7 +98,7 @@ def _required(item: ArgumentGold, value: Any, references: References | None) -> 
 def _optional(item: ArgumentGold, value: Any, references: References | None) -> ArgumentScore:
     if value is MISSING or (item.has_default and same_value(value, item.default)):
         at_default = item.compare(item.default, references)
-        return ArgumentScore(
+        return make_argument_score(
             name=item.name,
             verdict="legal" if at_default else "unused",
             expected=item.spec,
@@ -94,14 +106,14 @@ def _optional(item: ArgumentGold, value: Any, references: References | None) -> 
             reason="default" if at_default else "",
         )
     if item.compare(value, references):
-        return ArgumentScore(
+        return make_argument_score(
             name=item.name,
             verdict="right",
             expected=item.spec,
             actual=value,
             matched=_matched(item, value, references),
         )
-    return ArgumentScore(
+    return make_argument_score(
         name=item.name,
         verdict="wrong",
         expected=item.spec,
@@ -137,7 +149,7 @@ def _illegal(name: str, value: Any, seen: SeenCall, *, required: bool) -> Argume
         (item for item in seen.problems if item.pointer == pointer or item.pointer.startswith(pointer + "/")),
         None,
     )
-    return ArgumentScore(
+    return make_argument_score(
         name=name,
         verdict="illegal",
         required=required,

@@ -15,6 +15,7 @@ from agent_reach.evals.scoring.end_state import end_state_equal, end_state_findi
 from agent_reach.evals.scoring.extras import OVER_CALL_KINDS, extra_calls
 from agent_reach.evals.scoring.golds import CompiledTask
 from agent_reach.evals.scoring.look_alike import look_alikes
+from agent_reach.evals.scoring.making import make_attempt_score
 from agent_reach.evals.scoring.options import DEFAULT_OPTIONS, ScoreOptions
 from agent_reach.evals.scoring.pairing import Pairing
 from agent_reach.evals.scoring.provenance import provenance_of, sources_of
@@ -63,18 +64,19 @@ def score_attempt(
         return AttemptScore(index=number, state=found_state, error=reason, trace=kept)
     calls = seen_calls(trace, compiled)
     pairing, decisions, answers, extras = _best_path(compiled, trace, calls, number)
-    evidence = AttemptEvidence(compiled, trace, pairing, calls, extras, found_state, options, decisions)
-    if options.causes:
-        decisions = [
-            attribute(evidence, decision, pairing.path.golds[decision.step], answers[decision.step])
-            if pairing is not None and _is_lost(decision)
-            else decision
-            for decision in decisions
-        ]
+    if options.causes and (extras or any(map(_is_lost, decisions))):
+        evidence = AttemptEvidence(compiled, trace, pairing, calls, extras, found_state, options, decisions)
+        if pairing is not None:
+            golds = pairing.path.golds
+            decisions = [
+                attribute(evidence, decision, golds[decision.step], answers[decision.step])
+                if _is_lost(decision)
+                else decision
+                for decision in decisions
+            ]
         extras = [(seen, over_call_cause(evidence, seen, extra)) for seen, extra in extras]
     over_called = any(extra.kind in OVER_CALL_KINDS for _, extra in extras)
-    executed = _executed(calls)
-    legal, legal_sent = _legality(calls)
+    counts = CallCounts(calls)
     blocks = given_blocks(task, trace) if options.blocks or options.provenance else []
     uses, slots, provenance = _origins(compiled, trace, calls, blocks, options)
     if provenance:
@@ -87,7 +89,7 @@ def score_attempt(
         findings = end_state_findings(task, equal, passed)
         passed = None if equal is None else equal and not over_called and found_state == "scored"
     right = sum(1 for decision in decisions if decision.verdict == "right")
-    return AttemptScore(
+    return make_attempt_score(
         index=number,
         state=found_state,
         path_index=pairing.path.index if pairing is not None else None,
@@ -101,15 +103,10 @@ def score_attempt(
         provenance=provenance,
         slots_filled=slots[0],
         slots_used=slots[1],
-        legality_emitted=legal,
-        legality_sent=legal_sent,
-        executed=executed,
-        off_recording=any(
-            tried.call.outcome.off_recording
-            for seen in calls
-            for tried in seen.tries
-            if tried.call.outcome is not None
-        ),
+        legality_emitted=(counts.legal, counts.known),
+        legality_sent=(counts.legal_sent, counts.sent),
+        executed=(counts.ok, counts.reached),
+        off_recording=counts.off_recording,
         end_state_equal=equal,
         error=error,
         duration_ms=_duration(trace),
@@ -218,31 +215,34 @@ def _passed(
     return in_order and not over_called and all(decision.decision_success for decision in decisions)
 
 
-def _executed(calls: Sequence[SeenCall]) -> tuple[int, int]:
-    """(ended ok, reached a backend); a call and its repeats are one."""
-    ok = total = 0
-    for seen in calls:
-        outcome = seen.last
-        if seen.tool is not None and outcome is not None and outcome.reached_backend:
-            total += 1
-            ok += outcome.status == "ok"
-    return ok, total
+class CallCounts:
+    """Counts over the calls of an attempt: `legal` of `known` tries of catalog tools as emitted, `legal_sent` of `sent` as
+    sent, `ok` of `reached` calls that got to a backend (a call and its repeats are one), and any `off_recording`."""
 
+    __slots__ = ("known", "legal", "legal_sent", "off_recording", "ok", "reached", "sent")
 
-def _legality(calls: Sequence[SeenCall]) -> tuple[tuple[int, int], tuple[int, int]]:
-    """(legal, calls of known tools) as emitted, and as sent."""
-    legal = total = legal_sent = sent = 0
-    for seen in calls:
-        for tried in seen.tries:
-            if tried.tool is None:
-                continue
-            total += 1
-            legal += tried.is_legal_emitted()
-            outcome = tried.call.outcome
-            if tried.call.sent_arguments is not None or (outcome is not None and outcome.reached_backend):
-                sent += 1
-                legal_sent += tried.is_legal and tried.call.arguments is not None
-    return (legal, total), (legal_sent, sent)
+    def __init__(self, calls: Sequence[SeenCall]) -> None:
+        self.known = self.legal = self.sent = self.legal_sent = self.reached = self.ok = 0
+        self.off_recording = False
+        for seen in calls:
+            for tried in seen.tries:
+                self._add_try(tried)
+            outcome = seen.last
+            if seen.tool is not None and outcome is not None and outcome.reached_backend:
+                self.reached += 1
+                self.ok += outcome.status == "ok"
+
+    def _add_try(self, tried: SeenCall) -> None:
+        outcome = tried.call.outcome
+        if outcome is not None and outcome.off_recording:
+            self.off_recording = True
+        if tried.tool is None:
+            return
+        self.known += 1
+        self.legal += tried.is_legal_emitted()
+        if tried.call.sent_arguments is not None or (outcome is not None and outcome.reached_backend):
+            self.sent += 1
+            self.legal_sent += tried.is_legal and tried.call.arguments is not None
 
 
 def _origins(

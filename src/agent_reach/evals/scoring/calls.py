@@ -7,14 +7,17 @@ counts. It does not see what was expected.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from marshal import dumps
 from typing import Any
 
 from agent_reach.catalog.schema import argument_problems, is_legal
-from agent_reach.evals.scoring.golds import CompiledTask, Evaluation
-from agent_reach.records.tool import Tool
+from agent_reach.evals.scoring.golds import REMEMBERED, CompiledTask, Evaluation, KnownTool
 from agent_reach.records.trace import ArgumentProblem, Call, CallOutcome, Trace
 
 _NOTHING: Mapping[str, Any] = {}
+_MARK_FORMAT = 2
+"""The last format of `marshal` without references between equal parts: the same values always give the same bytes."""
+_MARK_LIMIT = 4096
 _CLEAN: frozenset[str] = frozenset()
 
 
@@ -22,12 +25,15 @@ class SeenCall:
     """One call: `message` counts model messages, `position` calls; `tries` holds the call and its repeats."""
 
     __slots__ = (
+        "_names",
         "_problems",
         "arguments",
         "call",
         "evaluations",
         "is_legal",
         "key",
+        "known",
+        "mark",
         "message",
         "position",
         "step",
@@ -35,32 +41,48 @@ class SeenCall:
         "tries",
     )
 
-    def __init__(self, call: Call, tool: Tool | None, step: int, message: int, position: int) -> None:
+    def __init__(self, call: Call, known: KnownTool, step: int, message: int, position: int) -> None:
         self.call = call
-        self.tool = tool
-        self.key = tool.key if tool is not None else ""
+        self.known = known
+        self.tool = tool = known.tool
+        self.key = known.key
         self.step = step
         self.message = message
         self.position = position
-        emitted = call.arguments
-        self.arguments: Mapping[str, Any] = (
-            call.sent_arguments
-            if call.sent_arguments is not None
-            else emitted
-            if emitted is not None
-            else _NOTHING
-        )
+        arguments = call.sent_arguments
+        if arguments is None:
+            arguments = call.arguments
+            if arguments is None:
+                arguments = _NOTHING
+        self.arguments: Mapping[str, Any] = arguments
+        self.mark = mark = mark_of(arguments)
         self.tries: list[SeenCall] = [self]
-        self.evaluations: dict[int, Evaluation] = {}
-        self.is_legal = tool is None or is_legal(tool, self.arguments)
-        self._problems: tuple[ArgumentProblem, ...] | None = () if self.is_legal else None
+        self.evaluations: dict[int, Evaluation] | None = None
+        self._problems: tuple[ArgumentProblem, ...] | None = None
+        self._names: frozenset[str] | None = None
+        if tool is None:
+            self.is_legal = True
+        elif mark is None:
+            self.is_legal = is_legal(tool, arguments)
+        else:
+            legal = known.legal.get(mark)
+            self.is_legal = _first_legality(known, mark, arguments) if legal is None else legal
 
     @property
     def problems(self) -> tuple[ArgumentProblem, ...]:
         """How the arguments do not fit the schema; worked out when first asked, because it costs much more than `is_legal`."""
+        if self.is_legal:
+            return ()
         if self._problems is None:
             assert self.tool is not None
-            self._problems = argument_problems(self.tool, self.arguments)
+            mark, held = self.mark, self.known.problems
+            self._problems = held.get(mark) if mark is not None else None
+            if self._problems is None:
+                self._problems = argument_problems(self.tool, self.arguments)
+                if mark is not None:
+                    if len(held) >= REMEMBERED:
+                        held.clear()
+                    held[mark] = self._problems
         return self._problems
 
     @property
@@ -68,7 +90,9 @@ class SeenCall:
         """Names of the arguments that the schema refuses."""
         if self.is_legal:
             return _CLEAN
-        return frozenset(_top_name(problem.pointer) for problem in self.problems)
+        if self._names is None:
+            self._names = frozenset(_top_name(problem.pointer) for problem in self.problems)
+        return self._names
 
     @property
     def last(self) -> CallOutcome | None:
@@ -91,6 +115,28 @@ class SeenCall:
         return self.tool is not None and is_legal(self.tool, call.arguments)
 
 
+def mark_of(arguments: Any) -> bytes | None:
+    """What arguments are known again by: equal marks mean equal values of equal types in the same order.
+
+    `1`, `1.0` and `true` differ. None for what is no plain JSON, or so long that keeping it would cost more than judging
+    it again.
+    """
+    try:
+        mark = dumps(arguments, _MARK_FORMAT)
+    except ValueError:
+        return None
+    return mark if len(mark) <= _MARK_LIMIT else None
+
+
+def _first_legality(known: KnownTool, mark: bytes, arguments: Mapping[str, Any]) -> bool:
+    assert known.tool is not None
+    legal = is_legal(known.tool, arguments)
+    if len(known.legal) >= REMEMBERED:
+        known.legal.clear()
+    known.legal[mark] = legal
+    return legal
+
+
 def _top_name(pointer: str) -> str:
     return pointer[1:].partition("/")[0].replace("~1", "/").replace("~0", "~")
 
@@ -100,16 +146,20 @@ def seen_calls(trace: Trace, compiled: CompiledTask) -> list[SeenCall]:
     found: list[SeenCall] = []
     message = 0
     failed = False
+    known_tools = compiled.known_tools
     for step in trace.steps:
-        if not step.calls:
+        calls = step.calls
+        if not calls:
             continue
         start = len(found)
-        for call in step.calls:
-            tool = compiled.tool(call.tool) if call.tool else None
-            if tool is None:
-                tool = compiled.tool(call.name)
-            found.append(SeenCall(call, tool, step.index, message, len(found)))
-            failed = failed or (call.outcome is not None and call.outcome.status != "ok")
+        index = step.index
+        for call in calls:
+            known = compiled.known(call.tool) if call.tool else None
+            if known is None or known.tool is None:
+                known = known_tools.get(call.name) or compiled.known(call.name)
+            found.append(SeenCall(call, known, index, message, len(found)))
+            if call.outcome is not None and call.outcome.status != "ok":
+                failed = True
         if len(found) - start > 1:
             group = found[start:]
             # Arguments are only spelled out where the same tool is called twice in a message.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agent_reach.evals.scoring.arguments import argument_scores
+from agent_reach.evals.scoring.arguments import scores_of
 from agent_reach.evals.scoring.calls import SeenCall
 from agent_reach.evals.scoring.golds import CompiledGold
+from agent_reach.evals.scoring.making import make_decision
 from agent_reach.evals.scoring.pairing import Pairing
 from agent_reach.records.score import ArgumentScore, Decision
 from agent_reach.records.trace import CallOutcome, Trace
@@ -78,14 +79,14 @@ def _reached(context: DecisionContext, gold: CompiledGold, seen: SeenCall) -> De
     pairing = context.pairing
     evaluation = pairing.evaluations[gold.index]
     assert evaluation is not None
-    scores = argument_scores(gold, seen, pairing.result_of if gold.depends_on else None)
+    scores = evaluation.scores or scores_of(gold, seen, evaluation, pairing.result_of)
     detour, first = _way_there(context, gold, seen) if context.extras else (False, True)
     success = evaluation.success
     argument_off = not success or evaluation.optional_hit < evaluation.optional_used
     call = seen.call
     outcome = seen.last
     step = _step_at(context.trace, seen.step)
-    return Decision(
+    return make_decision(
         task_id=context.task_id,
         attempt=context.attempt,
         step=gold.index,
@@ -121,9 +122,10 @@ def _reached(context: DecisionContext, gold: CompiledGold, seen: SeenCall) -> De
 
 def _displaced(context: DecisionContext, gold: CompiledGold, seen: SeenCall) -> Decision:
     pairing = context.pairing
-    scores = argument_scores(gold, seen, pairing.result_of if gold.depends_on else None)
+    evaluation = None if gold.depends_on else pairing.first_look(gold, seen)
+    scores = scores_of(gold, seen, evaluation, pairing.result_of)
     step = _step_at(context.trace, seen.step)
-    return Decision(
+    return make_decision(
         task_id=context.task_id,
         attempt=context.attempt,
         step=gold.index,
@@ -151,7 +153,7 @@ def _missed(context: DecisionContext, gold: CompiledGold) -> tuple[Decision, See
     seen = _stand_in(context, gold)
     low, _ = context.window(gold)
     step = _step_at(context.trace, seen.step) if seen is not None else _due_step(context, low)
-    decision = Decision(
+    decision = make_decision(
         task_id=context.task_id,
         attempt=context.attempt,
         step=gold.index,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from agent_reach.evals.scoring.calls import SeenCall
 from agent_reach.evals.scoring.golds import CompiledTask
+from agent_reach.evals.scoring.making import make_extra_call
 from agent_reach.records.score import ExtraCall
 
 OVER_CALL_KINDS = frozenset(("forbidden", "over_call"))
@@ -24,7 +25,7 @@ def extra_calls(
         found.append(
             (
                 seen,
-                ExtraCall(
+                make_extra_call(
                     call_id=seen.call.call_id,
                     name=seen.call.name,
                     tool=seen.key or None,

@@ -18,17 +18,39 @@ from agent_reach.evals.scoring.values import (
     same_value,
 )
 from agent_reach.records.codec import canonical_json
+from agent_reach.records.score import ArgumentScore
 from agent_reach.records.task import GoldenCall, GoldenPath, MatchOptions, Task
 from agent_reach.records.tool import Tool
+from agent_reach.records.trace import ArgumentProblem
 
 if TYPE_CHECKING:
     from agent_reach.catalog.catalog import Catalog
 
 
-class Evaluation:
-    """How arguments compare with one gold, in counts."""
+REMEMBERED = 64
+"""Different arguments that a gold, or a tool of a task, remembers its judgement of: models repeat themselves."""
+TOOL_WEIGHT = 1_000_000.0
+SUCCESS_WEIGHT = 1_000.0
 
-    __slots__ = ("illegal", "optional_hit", "optional_used", "required_right", "score", "success")
+
+class Evaluation:
+    """How arguments compare with one gold, in counts; `weight` is what a pair of the two is worth to the alignment.
+
+    `scores` are the verdicts argument by argument and `told` what is wrong in one line, both once somebody asked.
+    """
+
+    __slots__ = (
+        "illegal",
+        "optional_hit",
+        "optional_used",
+        "required_right",
+        "score",
+        "scores",
+        "success",
+        "told",
+        "unused",
+        "weight",
+    )
 
     def __init__(
         self, required_right: int, required_total: int, hit: int, used: int, illegal: bool, complete: bool
@@ -44,6 +66,11 @@ class Evaluation:
             self.score = required_right / required_total
         else:
             self.score = hit / used if used else 1.0
+        weight = TOOL_WEIGHT + self.score
+        self.weight = weight + SUCCESS_WEIGHT if self.success else weight
+        self.scores: tuple[ArgumentScore, ...] | None = None
+        self.unused = 0
+        self.told = ""
 
 
 class ArgumentGold:
@@ -106,6 +133,7 @@ class CompiledGold:
         "known",
         "optional",
         "order_key",
+        "remembered",
         "required",
         "required_total",
         "stage",
@@ -148,6 +176,13 @@ class CompiledGold:
             step for spec in (*call.args.values(), *call.optional.values()) for step in references_in(spec)
         )
         self.order_key = (self.key, canonical_text([call.args, call.optional]))
+        self.remembered: dict[bytes, Evaluation] = {}
+
+    def remember(self, mark: bytes, evaluation: Evaluation) -> None:
+        """Keep what these very arguments were worth; only for golds that take no value from other calls."""
+        if len(self.remembered) >= REMEMBERED:
+            self.remembered.clear()
+        self.remembered[mark] = evaluation
 
     def evaluate(
         self, arguments: Mapping[str, Any], problems: frozenset[str], references: References | None
@@ -194,7 +229,7 @@ class CompiledGold:
 class CompiledPath:
     """One golden path: its golds in written order, by stage, and in an order that does not depend on how they were listed."""
 
-    __slots__ = ("by_id", "canonical", "golds", "index", "is_linear", "keys", "stages")
+    __slots__ = ("by_id", "by_key", "canonical", "golds", "index", "is_linear", "key_order", "keys", "stages")
 
     def __init__(self, path: GoldenPath, index: int, catalog: Catalog, options: MatchOptions) -> None:
         self.index = index
@@ -211,13 +246,32 @@ class CompiledPath:
         self.canonical = sorted(self.golds, key=lambda gold: gold.order_key)
         self.is_linear = all(len(stage) == 1 for stage in self.stages)
         self.keys = frozenset(gold.key for gold in self.golds)
+        self.key_order = [gold.key for gold in self.golds]
+        self.by_key: dict[str, list[CompiledGold]] = {}
+        for gold in self.canonical:
+            self.by_key.setdefault(gold.key, []).append(gold)
         self.by_id = {gold.id: gold for gold in self.golds}
+
+
+class KnownTool:
+    """A tool under a name that was emitted, with the arguments whose legality is known already.
+
+    Arguments are known again by their mark (see `calls.mark_of`): equal marks mean equal values of equal types.
+    """
+
+    __slots__ = ("key", "legal", "problems", "tool")
+
+    def __init__(self, tool: Tool | None) -> None:
+        self.tool = tool
+        self.key = tool.key if tool is not None else ""
+        self.legal: dict[bytes, bool] = {}
+        self.problems: dict[bytes, tuple[ArgumentProblem, ...]] = {}
 
 
 class CompiledTask:
     """A task with its paths compiled against a catalog."""
 
-    __slots__ = ("catalog", "forbidden", "names", "paths", "task")
+    __slots__ = ("catalog", "forbidden", "known_tools", "listed", "paths", "task")
 
     def __init__(self, task: Task, catalog: Catalog) -> None:
         self.task = task
@@ -230,13 +284,28 @@ class CompiledTask:
         self.forbidden = frozenset(
             tool.key if (tool := resolve(catalog, name)) is not None else name for name in task.forbid
         )
-        self.names: dict[str, Tool | None] = {}
+        self.known_tools: dict[str, KnownTool] = {}
+        self.listed: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def known(self, name: str) -> KnownTool:
+        """The tool of an emitted name, which holds no tool where there is none or the name is ambiguous."""
+        found = self.known_tools.get(name)
+        if found is None:
+            found = self.known_tools[name] = KnownTool(resolve(self.catalog, name, refuse=False))
+        return found
 
     def tool(self, name: str) -> Tool | None:
         """The catalog's tool of an emitted name, None when there is none or the name is ambiguous."""
-        if name not in self.names:
-            self.names[name] = resolve(self.catalog, name, refuse=False)
-        return self.names[name]
+        return self.known(name).tool
+
+    def keys_of(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """The keys of named tools, a name that is nobody's standing for itself; offered lists repeat, so they are kept."""
+        found = self.listed.get(names)
+        if found is None:
+            if len(self.listed) >= REMEMBERED:
+                self.listed.clear()
+            found = self.listed[names] = tuple(self.known(name).key or name for name in names)
+        return found
 
 
 def resolve(catalog: Catalog, name: str, *, refuse: bool = True) -> Tool | None:

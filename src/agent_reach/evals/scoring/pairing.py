@@ -10,15 +10,13 @@ from agent_reach.evals.scoring.calls import SeenCall
 from agent_reach.evals.scoring.golds import CompiledGold, CompiledPath, Evaluation
 from agent_reach.evals.scoring.values import parsed_text
 
-TOOL_WEIGHT = 1_000_000.0
-SUCCESS_WEIGHT = 1_000.0
 WORKED_WEIGHT = 1e-5
 
 
 class Pairing:
     """The calls paired with a path's golds: `positions` in order, `displaced` those only found out of order."""
 
-    __slots__ = ("calls", "displaced", "evaluations", "path", "positions")
+    __slots__ = ("_used", "calls", "displaced", "evaluations", "path", "positions")
 
     def __init__(self, path: CompiledPath, calls: Sequence[SeenCall], order: str) -> None:
         self.path = path
@@ -26,10 +24,12 @@ class Pairing:
         self.evaluations: list[Evaluation | None] = [None] * len(path.golds)
         self.positions = pair(path, calls, order, self._weigh)
         self.displaced = self._pair_displaced() if order != "any_order" else [-1] * len(path.golds)
+        self._used: set[int] | None = None
         for gold in path.golds:
             position = self.positions[gold.index]
             if position >= 0:
-                self.evaluations[gold.index] = self._evaluate(gold, calls[position])
+                look = self.evaluate if gold.depends_on else self.first_look
+                self.evaluations[gold.index] = look(gold, calls[position])
 
     def call_of(self, gold: CompiledGold) -> SeenCall | None:
         """The call paired in order with a gold."""
@@ -38,7 +38,10 @@ class Pairing:
 
     def used_positions(self) -> set[int]:
         """Positions of all calls that answer a gold, in order or not."""
-        return {position for position in (*self.positions, *self.displaced) if position >= 0}
+        if self._used is None:
+            self._used = {*self.positions, *self.displaced}
+            self._used.discard(-1)
+        return self._used
 
     def result_of(self, step: str) -> list[Any]:
         """The value that a step's call got, else the recorded one (one item), or nothing."""
@@ -59,25 +62,33 @@ class Pairing:
         references = self.result_of if gold.depends_on else None
         return gold.evaluate(seen.arguments, seen.problem_names, references)
 
-    def _evaluate(self, gold: CompiledGold, seen: SeenCall) -> Evaluation:
-        if gold.depends_on:
-            return self.evaluate(gold, seen)
-        return seen.evaluations.get(id(gold)) or self._first_look(gold, seen)
 
     def _weigh(self, gold: CompiledGold, seen: SeenCall) -> float:
-        found = self._first_look(gold, seen)
-        weight = TOOL_WEIGHT + found.score
-        if found.success:
-            weight += SUCCESS_WEIGHT
+        weight = self.first_look(gold, seen).weight
         return weight + WORKED_WEIGHT if seen.went_well else weight
 
-    def _first_look(self, gold: CompiledGold, seen: SeenCall) -> Evaluation:
-        """Counts before anything is paired: a reference may be any earlier result of the referenced tool."""
-        found = seen.evaluations.get(id(gold))
+    def first_look(self, gold: CompiledGold, seen: SeenCall) -> Evaluation:
+        """Counts before anything is paired: a reference may be any earlier result of the referenced tool.
+
+        Arguments that this gold has been compared with before are not compared again, in whatever attempt they stood.
+        """
+        mark = seen.mark
+        if mark is None or gold.depends_on:
+            return self._look_once(gold, seen)
+        found = gold.remembered.get(mark)
+        if found is None:
+            found = gold.evaluate(seen.arguments, seen.problem_names, None)
+            gold.remember(mark, found)
+        return found
+
+    def _look_once(self, gold: CompiledGold, seen: SeenCall) -> Evaluation:
+        held = seen.evaluations
+        if held is None:
+            held = seen.evaluations = {}
+        found = held.get(id(gold))
         if found is None:
             references = (lambda step: self._possible_results(step, seen)) if gold.depends_on else None
-            found = gold.evaluate(seen.arguments, seen.problem_names, references)
-            seen.evaluations[id(gold)] = found
+            found = held[id(gold)] = gold.evaluate(seen.arguments, seen.problem_names, references)
         return found
 
     def _possible_results(self, step: str, before: SeenCall) -> list[Any]:
