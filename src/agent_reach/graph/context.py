@@ -26,6 +26,7 @@ from agent_reach.graph.vocabulary import (
     GENERIC,
     LOGIN_WORDS,
     MAKE_VERBS,
+    PREPOSITIONS,
     READ_VERBS,
     entity_and_attribute,
     families,
@@ -80,7 +81,8 @@ class Context:
         # A small catalog is about one subject; in a large one, tools without a rare word in common seldom meet.
         self.spread = min(1.0, max(0.0, (len(tools) - 10) / 60))
         self.names = [
-            set(name_words(tool.name)) - GENERIC | ({f"server:{tool.server}"} if tool.server else set())
+            set(name_words(tool.name)) - GENERIC - PREPOSITIONS
+            | ({f"server:{tool.server}"} if tool.server else set())
             for tool in tools
         ]
         spread = Counter(word for words in self.names for word in words)

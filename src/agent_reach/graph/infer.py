@@ -22,6 +22,7 @@ WEAKEST = 0.08
 RIVALS = 2
 OUTDONE = 0.4
 SHARED_SERVICE = 1.0
+SAME_SERVICE = 0.75
 MAX_BINDINGS = 6
 SUPPORT = 0.08
 LINE = 0.4
@@ -103,7 +104,7 @@ def _competed(group: list[Match], context: Context) -> list[tuple[float, Match]]
         return weighed
     rival = set(map(id, rivals))
     return [
-        (score * (1.0 if shared[match.source.tool] >= 0.6 * most else 0.3), match)
+        (score * (1.0 if shared[match.source.tool] >= SAME_SERVICE * most else 0.3), match)
         if id(match) in rival
         else (score, match)
         for score, match in weighed

@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from agent_reach.graph.analysis import GraphAnalysis
+from agent_reach.graph.dead import DeadTool
 from agent_reach.graph.render.marks import DEAD_WORDS, edge_kind, picture
 from agent_reach.graph.render.svg import to_svg
 from agent_reach.graph.render.words import BROKEN, KINDS, STATES, share, word
@@ -131,7 +132,7 @@ def _headline(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> 
 def _cards(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> str:
     skew = analysis.skew
     rows: list[tuple[str, str]] = [
-        (share(analysis.reach.masked.rate), "reach_rate"), (str(sum(item.kind != "unknown" for item in analysis.dead)), "dead"),
+        (share(analysis.reach.masked.rate), "reach_rate"), (str(len(_told_dead(graph, analysis))), "dead"),
         (str(len(analysis.reach.blocked)), "blocked"), (str(graph.table.trusted_count), "trusted_edges"),
         (str(len(analysis.structure.cycles)), "cycles"), (str(len(analysis.unresolved)), "unresolved"),
     ]  # fmt: skip
@@ -146,6 +147,11 @@ def _cards(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> str
         for value, name in rows
     )
     return f'<div class="cards">{cards}</div>'
+
+
+def _told_dead(graph: ToolGraph, analysis: GraphAnalysis) -> list[DeadTool]:
+    """Dead tools; without traces only those that are known to be."""
+    return [item for item in analysis.dead if graph.evidence is not None or item.kind != "unknown"]
 
 
 def _tables(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> str:
@@ -166,7 +172,7 @@ def _tables(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> st
         ),
         _table("dead", ("tool", "kind", "tokens", "reason"), [
             (item.tool, DEAD_WORDS[item.kind].text(language), item.tokens, ", ".join(item.reasons))
-            for item in analysis.dead if graph.evidence is not None or item.kind != "unknown"
+            for item in _told_dead(graph, analysis)
         ], language),
         _table("changes", ("tool", "change"), [(item.tool, item.message.text(language)) for item in analysis.changes], language),
         _table("unresolved", ("tool", "input", "best"), [(item.tool, item.path, round(item.best, 2)) for item in analysis.unresolved], language),
