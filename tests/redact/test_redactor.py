@@ -76,6 +76,16 @@ def test_ordinary_names(name):
         "ghp_abcdefghijklmnopqrst12",
         "-----BEGIN RSA PRIVATE KEY-----\nhunter22\n-----END RSA PRIVATE KEY-----",
         "数据库密码是hunter22，别外传",
+        "SECRET=hunter22",
+        "API_KEY=hunter22 and more",
+        "MY_API_KEY_2=hunter22",
+        "dbPassword=hunter22",
+        "GITHUB_TOKEN=hunter22",
+        "DB_PASS=hunter22",
+        "https://example.org/?token=hunter22",
+        "server --api-key hunter22 --verbose",
+        "server --token=hunter22",
+        "mysql://user:hunter22@host",
     ],
 )
 def test_value_forms(text):
@@ -94,6 +104,12 @@ def test_value_forms(text):
         "secretary: Ann",
         "密码在哪里改",
         "order PDT-1001",
+        "Unexpected token: abc1234",
+        "missing credentials: set them",
+        "sort --key column1",
+        "author=anna1234567",
+        "compass=north12345",
+        "pass_rate=0.951234",
     ],
 )
 def test_ordinary_texts_stay(text):

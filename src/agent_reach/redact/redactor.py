@@ -64,9 +64,19 @@ _VALUE_PATTERNS: tuple[re.Pattern[str], ...] = (
     re.compile(r"\b(?P<secret>hf_[A-Za-z0-9]{16,}|npm_[A-Za-z0-9]{20,}|pypi-[A-Za-z0-9_-]{20,})"),
     re.compile(r"(?i)\b[a-z][a-z0-9+.-]*://[^\s/:@\"']+:(?P<secret>[^\s/@\"']+)@"),
     re.compile(
-        r"(?i)[\"']?\b(?:[a-z0-9]+[_-])*(?:api[_-]?key|access[_-]?token|auth[_-]?token|refresh[_-]?token|client[_-]?secret"
-        r"|secret[_-]?key|private[_-]?key|password|passwd|pwd|secret)[\"']?\s*(?:=|:)\s*"
+        r"(?i)(?:api[_ -]?key|access[_-]?key|secret[_ -]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|master[_-]?key"
+        r"|(?:access|auth|refresh|session|bearer|client|github|gitlab|slack|bot|api|id)[_-]?token|passphrase|password|passwd"
+        r"|(?<![a-z])pwd|secret|db[_-]?pass)(?:[_-]?(?:\d{1,3}|id|prod|production|dev|test|live|staging))?"
+        r"[\"']?\s*(?:=|:)\s*"
         r"(?P<secret>\"[^\"\n]{3,}\"|'[^'\n]{3,}'|(?!\[redacted:)[^\s\"',;&{}()\[\]]{3,})"
+    ),
+    re.compile(  # `token` and `auth` are ordinary words: only as an assignment to something with a digit or long
+        r"(?i)(?<![a-z])(?:[a-z0-9]{1,20}[_-])?(?:token|jwt|auth|cookie|pat|pass|credentials?)[\"']?=[\"']?"
+        r"(?P<secret>(?!\[redacted:)(?=[^\s\"',;&]*\d|[^\s\"',;&]{16})[^\s\"',;&{}()\[\]]{6,})"
+    ),
+    re.compile(
+        r"(?i)(?<!\S)--?(?:[a-z0-9]{1,20}-){0,3}(?:(?<=[a-z]-)key|token|password|passwd|secret|passphrase)[ =]"
+        r"(?P<secret>(?!-)[^\s\"']{6,})"
     ),
     re.compile(r"(?P<secret>(?<=密码[是为:：])\s*[^\s，。,;；]{4,}|(?<=密钥[是为:：])\s*[^\s，。,;；]{4,})"),
 )

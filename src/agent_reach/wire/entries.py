@@ -9,9 +9,11 @@ from typing import Any
 
 from agent_reach.records.finding import Finding
 from agent_reach.records.message import Message
+from agent_reach.redact.redactor import Redactor
 
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _MILLISECONDS = 1000
+_MASK = Redactor.standard()
 
 
 class EntryReader:
@@ -30,7 +32,7 @@ class EntryReader:
             Finding(
                 code=code,
                 severity="error" if error else "warning",
-                message=Message(en, zh),
+                message=Message(_MASK.text(en), _MASK.text(zh)),
                 subject=self.name,
                 source=self.where,
                 fix=fix,

@@ -20,6 +20,7 @@ from agent_reach.records.finding import Finding
 from agent_reach.records.message import Message as Sentence
 from agent_reach.wire.channel import Receiver
 from agent_reach.wire.protocol import Message, is_protocol_message
+from agent_reach.wire.secrets import server_redactor
 from agent_reach.wire.servers import ServerConfig
 
 CLOSE_GRACE = 2.0
@@ -28,6 +29,7 @@ MAX_LINE = 256 * 1024 * 1024
 """Bytes in one message; a longer one ends the connection, for it would fill the memory."""
 _STDERR_KEPT = 16 * 1024
 _SAMPLE_LENGTH = 200
+_LOOKED_AT = 4096
 _SAMPLES = 3
 
 
@@ -57,6 +59,7 @@ class PipeChannel:
     def __init__(self, config: ServerConfig, *, close_grace: float = CLOSE_GRACE) -> None:
         self._config = config
         self._close_grace = close_grace
+        self._redactor = server_redactor(config)
         self._receiver: Receiver | None = None
         self._transport: asyncio.SubprocessTransport | None = None
         self._stdin: Any = None
@@ -159,8 +162,13 @@ class PipeChannel:
         await asyncio.sleep(0)
 
     def stderr_tail(self) -> str:
-        """The last lines of stderr."""
-        return bytes(self._stderr[-_STDERR_KEPT:]).decode("utf-8", "replace").strip()
+        """The last lines of stderr, secrets masked."""
+        kept = bytes(self._stderr[-_STDERR_KEPT:])
+        if (
+            len(self._stderr) >= _STDERR_KEPT
+        ):  # a first line that is cut may hold half a secret, which nothing would know
+            kept = kept.partition(b"\n")[2] or kept[-_SAMPLE_LENGTH:]
+        return self._redactor.text(kept.decode("utf-8", "replace").strip())
 
     def findings(self) -> tuple[Finding, ...]:
         """Noise on stdout, once, with a sample."""
@@ -231,7 +239,8 @@ class PipeChannel:
     def _noise_received(self, line: bytes) -> None:
         self._noise += 1
         if len(self._samples) < _SAMPLES:
-            self._samples.append(line.decode("utf-8", "replace")[:_SAMPLE_LENGTH])
+            text = self._redactor.text(line[:_LOOKED_AT].decode("utf-8", "replace"))  # before it is cut
+            self._samples.append(text[:_SAMPLE_LENGTH])
 
     def _end_soon(self) -> None:
         """The last lines and the exit code come apart: wait for both, for a moment (a child may hold the pipes open)."""

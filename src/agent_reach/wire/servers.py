@@ -26,6 +26,8 @@ _INHERITED = (
     "APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "USERNAME",
     "USERPROFILE",
 )  # fmt: skip
+INHERITED_NAMES = frozenset(_INHERITED)
+"""Names of the variables that every server gets from this process."""
 _KINDS: Mapping[str, TransportKind] = {
     "stdio": "stdio",
     "local": "stdio",
