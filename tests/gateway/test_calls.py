@@ -11,7 +11,9 @@ import pytest
 from tests.gateway.launching import LEGACY, MODERN, call, caller, entry, gateway, run, said, servers
 
 from agent_reach.gateway.answers import GatewayError
+from agent_reach.gateway.calls import is_only_unknown
 from agent_reach.gateway.eras import client_result
+from agent_reach.records.trace import ArgumentProblem
 from agent_reach.traces.store.base import TraceStore
 from agent_reach.wire.servers import parse_servers
 from agent_reach.wire.session import ServerSession
@@ -101,7 +103,7 @@ def test_each_call_leaves_one_trace_with_what_was_meant_and_sent(tmp_path: Path)
 def test_illegal_arguments_are_refused_with_all_problems_and_never_sent(tmp_path: Path) -> None:
     async def main() -> dict[str, Any]:
         async with gateway(tmp_path, servers(one=entry())) as built:
-            return await call(built, "remind", {"priority": "sometime", "bogus": {}})
+            return await call(built, "remind", {"priority": "sometime"})
 
     result = run(main())
     assert result["isError"] is True
@@ -112,6 +114,33 @@ def test_illegal_arguments_are_refused_with_all_problems_and_never_sent(tmp_path
         "kind": "argument",
         "sent": False,
     }
+
+
+def test_arguments_that_a_schema_neither_knows_nor_forbids_are_passed_on(tmp_path: Path) -> None:
+    async def main() -> dict[str, Any]:
+        async with gateway(tmp_path, servers(one=entry())) as built:
+            return await call(built, "remind", {"day": "2026-03-05", "colour": "red"})
+
+    assert json.loads(said(run(main()))) == {"day": "2026-03-05", "colour": "red"}
+    with TraceStore.open(tmp_path / "traces.db", read_only=True) as store:
+        (trace,) = store.iterate()
+    assert [problem.code for problem in trace.calls[0].problems] == ["unknown_argument"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer", "passes"),
+    [
+        ({"type": "object"}, "/a", True),
+        ({"type": "object", "additionalProperties": False}, "/a", False),
+        ({"properties": {"f": {"type": "object"}}}, "/f/a", True),
+        ({"properties": {"f": {"additionalProperties": False}}}, "/f/a", False),
+        ({"properties": {"l": {"items": {"type": "object"}}}}, "/l/0/a", True),
+        ({"anyOf": [{"type": "object"}]}, "/a", False),
+    ],
+)
+def test_forbidding_is_read_where_the_argument_stands(schema: Any, pointer: str, passes: bool) -> None:
+    assert is_only_unknown(ArgumentProblem(code="unknown_argument", pointer=pointer), schema) is passes
+    assert is_only_unknown(ArgumentProblem(code="wrong_type", pointer=pointer), schema) is False
 
 
 def test_arguments_are_made_legal_and_the_change_is_traced(tmp_path: Path) -> None:

@@ -39,9 +39,11 @@ async def _post(url: str, **headers: str) -> httpx2.Response:
 @contextlib.asynccontextmanager
 async def _client(url: str, era: str, token: str = "") -> AsyncIterator[Client]:
     headers = {"authorization": f"Bearer {token}"} if token else {}
-    async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
-        async with Client(streamable_http_client(url, http_client=http), mode=era) as client:
-            yield client
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=30) as http,
+        Client(streamable_http_client(url, http_client=http), mode=era) as client,
+    ):
+        yield client
 
 
 @pytest.mark.parametrize("flags", [(), ("--stateless",)])
@@ -245,10 +247,12 @@ def test_a_request_over_the_limit_is_refused_unread(tmp_path: Path) -> None:
     config = "catalog: mcp.json\ngateway: {mode: all, limits: {request_bytes: 20000}}\n"
 
     async def main() -> int:
-        async with serving_http(tmp_path, servers(one=entry()), config=config) as (url, _):
-            async with httpx2.AsyncClient() as client:
-                body = {**INITIALIZE, "params": {"x": "y" * 50_000}}
-                return (await client.post(url, json=body, headers=HEADERS)).status_code
+        async with (
+            serving_http(tmp_path, servers(one=entry()), config=config) as (url, _),
+            httpx2.AsyncClient() as client,
+        ):
+            body = {**INITIALIZE, "params": {"x": "y" * 50_000}}
+            return (await client.post(url, json=body, headers=HEADERS)).status_code
 
     assert run(main()) == 413
 
@@ -295,17 +299,20 @@ async def _http_server(*flags: str) -> AsyncIterator[str]:
 
 def test_a_storm_of_429_is_waited_out_for_reading_tools_and_told_for_writing_ones(tmp_path: Path) -> None:
     async def main() -> list[Any]:
-        async with _http_server("--refuse", "2") as address:
-            async with serving_http(tmp_path, servers(far={"url": address}), "--mode", "all") as (url, _):
-                async with _client(url, MODERN) as client:
-                    return [await client.call_tool("echo", {"text": "through"})]
-        raise AssertionError
+        async with (
+            _http_server("--refuse", "2") as address,
+            serving_http(tmp_path, servers(far={"url": address}), "--mode", "all") as (url, _),
+            _client(url, MODERN) as client,
+        ):
+            return [await client.call_tool("echo", {"text": "through"})]
 
     async def refused() -> Any:
-        async with _http_server("--refuse", "99") as address:
-            async with serving_http(tmp_path, servers(far={"url": address}), "--mode", "all") as (url, _):
-                async with _client(url, "legacy") as client:
-                    return await client.call_tool("write", {})
+        async with (
+            _http_server("--refuse", "99") as address,
+            serving_http(tmp_path, servers(far={"url": address}), "--mode", "all") as (url, _),
+            _client(url, "legacy") as client,
+        ):
+            return await client.call_tool("write", {})
 
     (through,) = run(main())
     assert through.content[0].text == "through"

@@ -88,7 +88,7 @@ def _run(folder: Path, agent: dict[str, Any], **config: Any) -> Any:
 
 
 def _attempts(report: Any) -> dict[str, Any]:
-    return {task.id: task.attempts[0] for task in report.tasks}
+    return {task.task_id: task.attempts[0] for task in report.tasks}
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])

@@ -20,7 +20,7 @@ from agent_reach.gateway.delivery import Delivery
 from agent_reach.gateway.offer import NotAllowedError, UnknownNameError
 from agent_reach.gateway.settings import Mode
 from agent_reach.records.tool import Tool
-from agent_reach.records.trace import Call, CallOutcome
+from agent_reach.records.trace import ArgumentProblem, Call, CallOutcome
 from agent_reach.router.execute_cap import cut_text, size_of
 from agent_reach.wire.protocol import INVALID_PARAMS
 
@@ -59,6 +59,7 @@ class _Work:
     tool: Tool | None = None
     normal: NormalizedCall | None = None
     sent: Mapping[str, Any] | None = None
+    unknown: tuple[ArgumentProblem, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
@@ -142,21 +143,55 @@ async def _executed(
 
 
 def _normalized(gateway: Gateway, tool: Tool, work: _Work) -> NormalizedCall:
+    """The call as it would be sent; arguments that the schema neither knows nor forbids go along as they are."""
     from agent_reach.catalog.schema import argument_problems
     from agent_reach.router.normalize import NormalizedCall, normalize_call
 
     given = work.request.arguments if work.request.arguments is not None else {}
     if not gateway.settings.normalize and isinstance(given, Mapping):
         arguments = dict(given)
-        return NormalizedCall(
+        normal = NormalizedCall(
             tool=tool, arguments=arguments, problems=argument_problems(tool, arguments), emitted=given
         )
-    return normalize_call(
-        tool,
-        given,
-        now=datetime.now().astimezone(),
-        options=gateway.normalize_options,
-        catalog=work.view.catalog,
+    else:
+        normal = normalize_call(
+            tool,
+            given,
+            now=datetime.now().astimezone(),
+            options=gateway.normalize_options,
+            catalog=work.view.catalog,
+        )
+    if normal.arguments is None or not normal.problems or not isinstance(given, Mapping):
+        return normal
+    if all(is_only_unknown(problem, tool.input_schema) for problem in normal.problems):
+        unchecked = replace(tool, input_schema={"type": "object", "additionalProperties": True})
+        work.unknown = normal.problems
+        return replace(normal, tool=unchecked, problems=())
+    return normal
+
+
+def is_only_unknown(problem: ArgumentProblem, schema: Any) -> bool:
+    """Whether the problem is an argument that the schema does not name, at a place where it does not forbid others.
+
+    Such a call is legal by JSON Schema, and a direct connection would pass it on.
+    """
+    if problem.code != "unknown_argument":
+        return False
+    steps = problem.pointer.split("/")[1:-1]
+    for step in steps:
+        if not isinstance(schema, Mapping):
+            return False
+        properties = schema.get("properties")
+        if isinstance(properties, Mapping) and step in properties:
+            schema = properties[step]
+        elif step.isdigit() and "items" in schema:
+            schema = schema["items"]
+        else:
+            return False
+    if not isinstance(schema, Mapping) or any(key in schema for key in ("$ref", "allOf", "anyOf", "oneOf")):
+        return False
+    return (
+        schema.get("additionalProperties") is not False and schema.get("unevaluatedProperties") is not False
     )
 
 
@@ -192,7 +227,7 @@ async def _record(gateway: Gateway, work: _Work, outcome: CallOutcome) -> None:
         raw_arguments=given if isinstance(given, str) else "",
         sent_arguments=dict(work.sent) if work.sent is not None else None,
         changes=normal.changes if normal is not None else (),
-        problems=normal.problems if normal is not None else (),
+        problems=(*normal.problems, *work.unknown) if normal is not None else (),
         outcome=_traced(replace(outcome, latency_ms=1000 * seconds)),
         started_at=work.started_at,
         metadata={"via": work.request.via} if work.request.via else {},
