@@ -210,3 +210,85 @@ def export(
     refuse_present([output], force)
     write_whole(output, suite_text(chosen.tasks, output))
     click.echo(str(output))
+
+
+@command.command()
+@click.option("--catalog", default="", help="The tools to draft for (default: as configured).")
+@click.option("--overlay", default="", help="Overlay file beside the catalog.")
+@_CONFIG
+@click.option("--suite", help="Suite that is there: what it asks already is left out, and gaps count both.")
+@click.option(
+    "--from-trace",
+    "trace_ids",
+    multiple=True,
+    metavar="ID",
+    help="Draft from this stored trace (repeatable).",
+)
+@click.option(
+    "--traces", "trace_files", multiple=True, help="Draft from the traces in this file (repeatable)."
+)
+@click.option("--store", "store_url", help="Trace store of --from-trace (default: the project's).")
+@click.option("--only-traces", is_flag=True, help="Nothing from the catalog.")
+@click.option("--count", type=click.IntRange(min=1), help="At most so many tasks.")
+@click.option(
+    "--per-tool", default=1, show_default=True, type=click.IntRange(min=1), help="Must-tasks per tool."
+)
+@click.option(
+    "--language",
+    "languages",
+    multiple=True,
+    type=click.Choice(["en", "zh"]),
+    help="Language of requests (repeatable).",
+)
+@click.option(
+    "--output", type=click.Path(path_type=Path), required=True, help="Suite to write (.yaml or .jsonl)."
+)
+@click.option("--force", is_flag=True, help="Overwrite a file that is already there.")
+@language_option
+def draft(
+    catalog: str,
+    overlay: str,
+    config: Path | None,
+    suite: str | None,
+    trace_ids: tuple[str, ...],
+    trace_files: tuple[str, ...],
+    store_url: str | None,
+    only_traces: bool,
+    count: int | None,
+    per_tool: int,
+    languages: tuple[Language, ...],
+    output: Path,
+    force: bool,
+    language: Language,
+) -> None:
+    """Draft tasks from the catalog and from traces, failures first; every one is marked for review."""
+    from agent_reach.cli.trace_sources import read_traces
+    from agent_reach.evals.draft.draft import draft_suite
+    from agent_reach.evals.suite.importers.run import refuse_present
+    from agent_reach.evals.suite.project import surroundings
+    from agent_reach.evals.suite.writing import suite_text
+    from agent_reach.records.message import Message
+
+    around = surroundings(config, os.environ)
+    traces = read_traces(trace_ids, trace_files, store_url)
+    optional = bool(traces) and only_traces and not catalog and not around.catalog
+    tools = None if optional else around.load_catalog(os.environ, catalog=catalog, overlay=overlay)
+    refuse_present([output], force)
+    made = draft_suite(
+        tools,
+        traces=traces,
+        existing=around.suite(suite) if suite else None,
+        from_catalog=not only_traces,
+        count=count,
+        languages=languages,
+        per_tool=per_tool,
+    )
+    write_whole(output, suite_text(made.tasks, output))
+    click.echo(str(output))
+    for message in made.gaps:
+        click.echo(f"- {message.text(language)}", err=True)
+    said = Message(
+        f"{len(made.tasks)} tasks, all marked for review; {len(made.dropped)} near duplicates left out",
+        f"{len(made.tasks)} 个任务，均待人工确认；去掉 {len(made.dropped)} 个近似重复",
+    )
+    click.echo(said.text(language), err=True)
