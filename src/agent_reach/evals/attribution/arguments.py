@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from agent_reach.evals.attribution.evidence import DecisionEvidence
@@ -12,6 +13,7 @@ from agent_reach.evals.attribution.needed import needed_values, telling_leaves
 from agent_reach.evals.scoring import schema_view
 from agent_reach.evals.scoring.dates import parse_date, parse_moment, same_date
 from agent_reach.evals.scoring.facts import folded, leaves, token_fact
+from agent_reach.evals.scoring.pairing import Pairing
 from agent_reach.evals.scoring.provenance import holders
 from agent_reach.evals.scoring.values import has_type, is_matcher, json_type
 from agent_reach.records.score import ArgumentScore
@@ -56,7 +58,7 @@ def wrong_type(evidence: DecisionEvidence) -> Found | None:
             return not any(has_type(score.actual, kind) for kind in kinds)
         return score.reason in ("type", "wrong_type")
 
-    return _first(evidence, holds, "has the wrong type", "类型不对")
+    return _first(evidence, _kept(evidence, "wrong_type", holds), "has the wrong type", "类型不对")
 
 
 def wrong_format(evidence: DecisionEvidence) -> Found | None:
@@ -78,7 +80,9 @@ def wrong_format(evidence: DecisionEvidence) -> Found | None:
             if isinstance(gold, str) and isinstance(leaf, str)
         )
 
-    return _first(evidence, holds, "is written in the wrong format", "格式不对")
+    return _first(
+        evidence, _kept(evidence, "wrong_format", holds), "is written in the wrong format", "格式不对"
+    )
 
 
 def _other_notation(gold: str, actual: str) -> bool:
@@ -102,7 +106,8 @@ def enum_synonym(evidence: DecisionEvidence) -> Found | None:
             isinstance(leaf, str) and leaf not in options for _, leaf in leaves(score.actual)
         )
 
-    return _first(evidence, holds, "is not one of the listed values", "不在枚举取值之内")
+    kept = _kept(evidence, "enum_synonym", holds)
+    return _first(evidence, kept, "is not one of the listed values", "不在枚举取值之内")
 
 
 def _options(evidence: DecisionEvidence, score: ArgumentScore, schema: Mapping[str, Any]) -> frozenset[str]:
@@ -187,11 +192,16 @@ _LOCATOR = re.compile(r"[A-Z0-9]{5,}\Z")
 
 def _shape(value: Any) -> str:
     """Letters as A, digits as 0: `PDT-1001` and `PDT-2002` have the same shape; so have locators of one length."""
-    if _LOCATOR.match(str(value)):
-        return f"locator:{len(str(value))}"
-    text = re.sub(r"[A-Za-z]", "A", str(value))
+    return _text_shape(str(value))
+
+
+@lru_cache(maxsize=4096)
+def _text_shape(written: str) -> str:
+    if _LOCATOR.match(written):
+        return f"locator:{len(written)}"
+    text = re.sub(r"[A-Za-z]", "A", written)
     shape = re.sub(r"\d", "0", text)
-    return shape if "0" in shape else f"word:{value}"
+    return shape if "0" in shape else f"word:{written}"
 
 
 def wrong_value(evidence: DecisionEvidence) -> Found | None:
@@ -202,14 +212,36 @@ def wrong_value(evidence: DecisionEvidence) -> Found | None:
 Holds = Callable[[ArgumentScore, Mapping[str, Any]], bool]
 
 
+def _kept(evidence: DecisionEvidence, cause: str, holds: Holds) -> Holds:
+    """`holds`, asked once for the same arguments: for causes that gold, schema and arguments alone decide."""
+    pairing = evidence.attempt.pairing
+    evaluation = pairing.evaluations[evidence.gold.index] if pairing is not None else None
+    if evaluation is None:
+        return holds
+    answers = evaluation.answers
+
+    def ask(score: ArgumentScore, schema: Mapping[str, Any]) -> bool:
+        key = (cause, score.name)
+        known = answers.get(key)
+        if known is None:
+            known = answers[key] = holds(score, schema)
+        return known
+
+    return ask
+
+
 def _first(evidence: DecisionEvidence, holds: Holds, en: str, zh: str) -> Found | None:
     """The cause for the first argument for which it holds, required ones first; all their names are listed."""
     if not evidence.decision.tool_right:
         return None
-    wrong = [score for score in evidence.unexplained() if score.verdict in ("wrong", "illegal")]
-    if not wrong:
-        return None
-    hits = [score for score in wrong if holds(score, _schema(evidence, score.name))]
+    explained = evidence.explained
+    hits = [
+        score
+        for score in evidence.wrong
+        if score.verdict in ("wrong", "illegal")
+        and score.name not in explained
+        and holds(score, _schema(evidence, score.name))
+    ]
     if not hits:
         return None
     hits.sort(key=lambda score: not score.required)
@@ -244,15 +276,26 @@ def _leaf_pairs(score: ArgumentScore, evidence: DecisionEvidence) -> list[tuple[
 def _gold_leaves(score: ArgumentScore, evidence: DecisionEvidence) -> list[Any]:
     pairing = evidence.attempt.pairing
     assert pairing is not None
-    if is_matcher(score.expected):
-        return needed_values(score.expected, pairing)
-    return telling_leaves(score.expected) or [leaf for _, leaf in leaves(score.expected)]
+    item = evidence.gold.by_name.get(score.name)
+    if item is None or item.spec is not score.expected:
+        return _spec_leaves(score.expected, pairing)
+    if item.matcher and "$from" in item.spec:
+        return needed_values(item.spec, pairing)
+    if item.needed is None:
+        item.needed = _spec_leaves(item.spec, pairing)
+    return item.needed
+
+
+def _spec_leaves(spec: Any, pairing: Pairing) -> list[Any]:
+    if is_matcher(spec):
+        return needed_values(spec, pairing)
+    return telling_leaves(spec) or [leaf for _, leaf in leaves(spec)]
 
 
 def _schema(evidence: DecisionEvidence, name: str) -> Mapping[str, Any]:
-    for item in (*evidence.gold.required, *evidence.gold.optional):
-        if item.name == name:
-            return item.viewed
+    item = evidence.gold.by_name.get(name)
+    if item is not None:
+        return item.viewed
     tool = evidence.gold.tool
     if tool is None:
         return {}

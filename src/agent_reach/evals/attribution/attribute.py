@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from agent_reach.evals.attribution.arguments import ARGUMENT_DETECTORS
+from agent_reach.evals.attribution.asked import asked
 from agent_reach.evals.attribution.choice import CHOICE_DETECTORS, chosen_instead
 from agent_reach.evals.attribution.evidence import AttemptEvidence, DecisionEvidence
 from agent_reach.evals.attribution.found import Detector, Found
@@ -40,9 +41,9 @@ _OF_A_MISSED_CALL = (
 )
 
 
-def _in_order(skipped: Iterable[str]) -> list[tuple[str, Detector]]:
+def _in_order(skipped: Iterable[str]) -> tuple[tuple[str, Detector], ...]:
     left_out = frozenset(skipped)
-    return [(name, DETECTORS[name]) for name in CAUSE_ORDER if name not in left_out]
+    return tuple((name, DETECTORS[name]) for name in CAUSE_ORDER if name not in left_out)
 
 
 # Detectors that cannot hold for a kind of loss are not asked.
@@ -65,7 +66,7 @@ def attribute(
         detectors = _FOR_MISSED
     else:
         detectors = _FOR_RIGHT if decision.decision_success else _FOR_PAIRED
-    for name, detector in detectors:
+    for name, detector in asked(detectors, evidence):
         result = detector(evidence)
         if result is not None:
             found.append(_cause(name, result, evidence))

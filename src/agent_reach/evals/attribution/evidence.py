@@ -10,7 +10,7 @@ from agent_reach.evals.attribution.lazy import lazy
 from agent_reach.evals.attribution.needed import needed_values
 from agent_reach.evals.scoring.blocks import given_blocks
 from agent_reach.evals.scoring.calls import SeenCall
-from agent_reach.evals.scoring.decisions import DecisionContext
+from agent_reach.evals.scoring.decisions import window_of
 from agent_reach.evals.scoring.facts import folded
 from agent_reach.evals.scoring.golds import CompiledGold, CompiledTask
 from agent_reach.evals.scoring.look_alike import look_alikes
@@ -55,6 +55,7 @@ class AttemptEvidence:
         self.state = state
         self.options = options
         self.decisions = decisions
+        self.signs: int | None = None
 
     @lazy
     def sources(self) -> list[Source]:
@@ -73,10 +74,13 @@ class AttemptEvidence:
 
     @lazy
     def most_repeated(self) -> tuple[str, int]:
-        """The name and the number of the most frequent call with the same arguments, tries included."""
-        counts: dict[tuple[str, str], int] = {}
-        if sum(len(seen.tries) for seen in self.calls) < 3:
+        """The name and the number of the most frequent call with the same arguments, tries included; none under three."""
+        tries: dict[str, int] = {}
+        for seen in self.calls:
+            tries[seen.key] = tries.get(seen.key, 0) + len(seen.tries)
+        if max(tries.values(), default=0) < 3:
             return "", 0
+        counts: dict[tuple[str, str], int] = {}
         for seen in self.calls:
             key = (seen.key or seen.call.name, repr(sorted(seen.arguments.items())))
             counts[key] = counts.get(key, 0) + len(seen.tries)
@@ -133,8 +137,7 @@ class DecisionEvidence:
     def bounds(self) -> tuple[int, int]:
         """Positions (exclusive) between which the call was due."""
         assert self.attempt.pairing is not None
-        context = DecisionContext("", 0, self.attempt.task.order, self.trace, self.attempt.pairing, [], {})
-        return context.window(self.gold)
+        return window_of(self.attempt.pairing, self.attempt.task.order, self.gold)
 
     @lazy
     def extras(self) -> list[tuple[SeenCall, ExtraCall]]:
@@ -178,10 +181,16 @@ class DecisionEvidence:
 
     def is_look_alike(self, key: str) -> bool:
         """A tool that the catalog's similar pairs, a note, or the words of its name set beside the expected one."""
-        if key in look_alikes(self.attempt.compiled.catalog).get(self.gold.key, frozenset()):
-            return True
-        left, right = name_words(key), name_words(self.gold.key)
-        return len(left & right) * 2 >= len(left | right) > 0
+        known = self.attempt.compiled.look_alikes
+        pair = (key, self.gold.key)
+        found = known.get(pair)
+        if found is None:
+            found = key in look_alikes(self.attempt.compiled.catalog).get(self.gold.key, frozenset())
+            if not found:
+                left, right = name_words(key), name_words(self.gold.key)
+                found = len(left & right) * 2 >= len(left | right) > 0
+            known[pair] = found
+        return found
 
     @lazy
     def text(self) -> str:

@@ -21,11 +21,12 @@ from agent_reach.records.score import ArgumentScore
 def scores_of(
     gold: CompiledGold, seen: SeenCall, evaluation: Evaluation | None, references: References | None
 ) -> tuple[ArgumentScore, ...]:
-    """`argument_scores`, kept with the evaluation where they depend on nothing but the arguments."""
-    if gold.depends_on or evaluation is None:
+    """`argument_scores`, kept with the evaluation: it lives as long as what they depend on stays the same."""
+    if evaluation is None:
         return argument_scores(gold, seen, references)
     if evaluation.scores is None:
-        evaluation.scores = argument_scores(gold, seen, None)
+        evaluation.scores = argument_scores(gold, seen, references if gold.depends_on else None)
+        evaluation.unused = sum(score.verdict == "unused" for score in evaluation.scores)
     return evaluation.scores
 
 

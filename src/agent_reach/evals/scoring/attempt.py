@@ -222,27 +222,27 @@ class CallCounts:
     __slots__ = ("known", "legal", "legal_sent", "off_recording", "ok", "reached", "sent")
 
     def __init__(self, calls: Sequence[SeenCall]) -> None:
-        self.known = self.legal = self.sent = self.legal_sent = self.reached = self.ok = 0
+        known = legal = sent = legal_sent = reached = ok = 0
         self.off_recording = False
         for seen in calls:
             for tried in seen.tries:
-                self._add_try(tried)
-            outcome = seen.last
-            if seen.tool is not None and outcome is not None and outcome.reached_backend:
-                self.reached += 1
-                self.ok += outcome.status == "ok"
-
-    def _add_try(self, tried: SeenCall) -> None:
-        outcome = tried.call.outcome
-        if outcome is not None and outcome.off_recording:
-            self.off_recording = True
-        if tried.tool is None:
-            return
-        self.known += 1
-        self.legal += tried.is_legal_emitted()
-        if tried.call.sent_arguments is not None or (outcome is not None and outcome.reached_backend):
-            self.sent += 1
-            self.legal_sent += tried.is_legal and tried.call.arguments is not None
+                call = tried.call
+                outcome = call.outcome
+                if outcome is not None and outcome.off_recording:
+                    self.off_recording = True
+                if tried.tool is None:
+                    continue
+                known += 1
+                legal += tried.is_legal_emitted()
+                if call.sent_arguments is not None or (outcome is not None and outcome.reached_backend):
+                    sent += 1
+                    legal_sent += tried.is_legal and call.arguments is not None
+            outcome = seen.tries[-1].call.outcome
+            if outcome is not None and seen.tool is not None and outcome.reached_backend:
+                reached += 1
+                ok += outcome.status == "ok"
+        self.known, self.legal, self.sent, self.legal_sent = known, legal, sent, legal_sent
+        self.reached, self.ok = reached, ok
 
 
 def _origins(

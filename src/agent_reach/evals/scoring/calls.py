@@ -7,7 +7,9 @@ counts. It does not see what was expected.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import groupby
 from marshal import dumps
+from operator import attrgetter
 from typing import Any
 
 from agent_reach.catalog.schema import argument_problems, is_legal
@@ -161,18 +163,26 @@ def seen_calls(trace: Trace, compiled: CompiledTask) -> list[SeenCall]:
             if call.outcome is not None and call.outcome.status != "ok":
                 failed = True
         if len(found) - start > 1:
-            group = found[start:]
-            # Arguments are only spelled out where the same tool is called twice in a message.
-            is_distinct = len({seen.key for seen in group}) == len(group)
-            found[start:] = sorted(group, key=_name_key if is_distinct else _canonical_key)
+            found[start:] = _in_canonical_order(found[start:])
             for position in range(start, len(found)):
                 found[position].position = position
         message += 1
     return _fold_repeats(found) if failed else found
 
 
-def _name_key(seen: SeenCall) -> str:
-    return seen.key
+_by_key = attrgetter("key")
+
+
+def _in_canonical_order(message: list[SeenCall]) -> list[SeenCall]:
+    """The calls of a message by tool; arguments are only spelled out where the same tool is called twice."""
+    message.sort(key=_by_key)
+    if len({seen.key for seen in message}) == len(message):
+        return message
+    ordered: list[SeenCall] = []
+    for _, same in groupby(message, _by_key):
+        group = list(same)
+        ordered.extend(sorted(group, key=_canonical_key) if len(group) > 1 else group)
+    return ordered
 
 
 def _canonical_key(seen: SeenCall) -> tuple[str, str, str, str]:

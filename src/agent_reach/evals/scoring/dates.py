@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, time
+from functools import lru_cache
 
 _YEAR_FIRST = re.compile(r"(\d{4})\s*[-/.年]\s*(\d{1,2})\s*[-/.月]\s*(\d{1,2})\s*[日号]?\Z")
 _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})\Z")
@@ -35,6 +36,7 @@ _MONTH_FIRST = re.compile(r"([A-Za-z]+)\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4
 _DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\s+([A-Za-z]+)\.?,?\s+(\d{4})\Z")
 
 
+@lru_cache(maxsize=8192)
 def parse_date(text: str) -> date | None:
     """The calendar date that `text` writes in year-first, compact, Chinese or English month notation, else None.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from agent_reach.evals.scoring.arguments import scores_of
 from agent_reach.evals.scoring.calls import SeenCall
-from agent_reach.evals.scoring.golds import CompiledGold
+from agent_reach.evals.scoring.golds import CompiledGold, Evaluation
 from agent_reach.evals.scoring.making import make_decision
 from agent_reach.evals.scoring.pairing import Pairing
 from agent_reach.records.score import ArgumentScore, Decision
@@ -42,24 +42,33 @@ class DecisionContext:
 
     def window(self, gold: CompiledGold) -> tuple[int, int]:
         """Positions (exclusive) between which this gold's call was due."""
-        positions = self.pairing.positions
-        own = positions[gold.index]
-        if own >= 0:
-            return max((other for other in positions if other < own), default=-1), own
-        if self.order == "any_order":
-            return -1, len(self.pairing.calls)
-        low, high = -1, len(self.pairing.calls)
-        for other in self.pairing.path.golds:
-            position = positions[other.index]
-            if position >= 0 and other.stage < gold.stage:
-                low = max(low, position)
-            elif position >= 0 and other.stage > gold.stage:
-                high = min(high, position)
-        return low, high
+        return window_of(self.pairing, self.order, gold)
 
     def extras_in(self, low: int, high: int) -> list[SeenCall]:
         """Extra calls strictly between two positions."""
         return [seen for seen in self.extras if low < seen.position < high]
+
+
+def window_of(pairing: Pairing, order: str, gold: CompiledGold) -> tuple[int, int]:
+    """Positions (exclusive) between which a gold's call was due."""
+    positions = pairing.positions
+    own = positions[gold.index]
+    if own >= 0:
+        return max([other for other in positions if other < own], default=-1), own
+    low, high = -1, len(pairing.calls)
+    if order == "any_order":
+        return low, high
+    stage = gold.stage
+    for other in pairing.path.golds:
+        position = positions[other.index]
+        if position < 0:
+            continue
+        if other.stage < stage:
+            if position > low:
+                low = position
+        elif other.stage > stage and position < high:
+            high = position
+    return low, high
 
 
 def build_decision(context: DecisionContext, gold: CompiledGold) -> tuple[Decision, SeenCall | None]:
@@ -79,7 +88,9 @@ def _reached(context: DecisionContext, gold: CompiledGold, seen: SeenCall) -> De
     pairing = context.pairing
     evaluation = pairing.evaluations[gold.index]
     assert evaluation is not None
-    scores = evaluation.scores or scores_of(gold, seen, evaluation, pairing.result_of)
+    scores = evaluation.scores
+    if scores is None:
+        scores = scores_of(gold, seen, evaluation, pairing.result_of)
     detour, first = _way_there(context, gold, seen) if context.extras else (False, True)
     success = evaluation.success
     argument_off = not success or evaluation.optional_hit < evaluation.optional_used
@@ -109,13 +120,13 @@ def _reached(context: DecisionContext, gold: CompiledGold, seen: SeenCall) -> De
         required_total=gold.required_total,
         optional_hit=evaluation.optional_hit,
         optional_used=evaluation.optional_used,
-        optional_expected=evaluation.optional_used + _unused(scores),
+        optional_expected=evaluation.optional_used + evaluation.unused,
         legal_emitted=seen.is_legal_emitted(),
         legal_sent=seen.is_legal,
         decision_success=success,
         call_success=_call_success(gold, seen) if success else (None if outcome is None else False),
         outcome=outcome,
-        error="" if success and outcome is None else error_line(scores, outcome),
+        error="" if success and outcome is None else error_line(told_of(evaluation, scores), outcome),
         tries=len(seen.tries),
     )
 
@@ -144,7 +155,7 @@ def _displaced(context: DecisionContext, gold: CompiledGold, seen: SeenCall) -> 
         argument_scores=scores,
         call_success=None if seen.last is None else False,
         outcome=seen.last,
-        error=error_line(scores, seen.last, "called out of order"),
+        error=error_line(told_of(evaluation, scores), seen.last, "called out of order"),
         tries=len(seen.tries),
     )
 
@@ -253,13 +264,11 @@ def _call_success(gold: CompiledGold, seen: SeenCall) -> bool | None:
     return outcome.status == "ok" and (not is_empty(outcome) or empty_is_expected(gold))
 
 
-def _unused(scores: Sequence[ArgumentScore]) -> int:
-    return sum(1 for score in scores if score.verdict == "unused")
-
-
-def error_line(scores: Sequence[ArgumentScore], outcome: CallOutcome | None, first: str = "") -> str:
-    """What is wrong with a call in one line: arguments by name, then the outcome."""
-    parts = [first] if first else []
+def told_of(evaluation: Evaluation | None, scores: Sequence[ArgumentScore]) -> str:
+    """What is wrong with the arguments in one line, by name; kept with an evaluation."""
+    if evaluation is not None and evaluation.told is not None:
+        return evaluation.told
+    parts = []
     for score in scores:
         if score.verdict in ("wrong", "illegal"):
             parts.append(f"{score.name}: {_short(score.actual)} instead of {_short(score.expected)}")
@@ -267,9 +276,18 @@ def error_line(scores: Sequence[ArgumentScore], outcome: CallOutcome | None, fir
             parts.append(f"{score.name}: missing")
         elif score.verdict == "unknown":
             parts.append(f"{score.name}: no such argument")
+    told = "; ".join(parts)
+    if evaluation is not None:
+        evaluation.told = told
+    return told
+
+
+def error_line(told: str, outcome: CallOutcome | None, first: str = "") -> str:
+    """What is wrong with a call in one line: `first`, what is told of its arguments, then the outcome."""
+    ended = ""
     if outcome is not None and outcome.status != "ok":
-        parts.append(f"{outcome.status}: {outcome.error_kind or outcome.message or 'no reason given'}")
-    return "; ".join(parts)
+        ended = f"{outcome.status}: {outcome.error_kind or outcome.message or 'no reason given'}"
+    return "; ".join([part for part in (first, told, ended) if part])
 
 
 def _short(value: Any) -> str:

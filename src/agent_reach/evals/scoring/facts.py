@@ -42,6 +42,7 @@ def number_fact(value: float) -> str:
     return str(abs(value))
 
 
+@lru_cache(maxsize=8192)
 def token_fact(token: str) -> str | None:
     """The fact that a single token is: a number of three digits or more, an id or a mail address; else None."""
     digits = len(_DIGIT.findall(token))

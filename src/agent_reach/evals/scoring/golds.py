@@ -36,10 +36,12 @@ SUCCESS_WEIGHT = 1_000.0
 class Evaluation:
     """How arguments compare with one gold, in counts; `weight` is what a pair of the two is worth to the alignment.
 
-    `scores` are the verdicts argument by argument and `told` what is wrong in one line, both once somebody asked.
+    `scores` are the verdicts argument by argument, `unused` counts those of them, and `told` says what is wrong in one
+    line, all once somebody asked.
     """
 
     __slots__ = (
+        "_answers",
         "illegal",
         "optional_hit",
         "optional_used",
@@ -70,7 +72,15 @@ class Evaluation:
         self.weight = weight + SUCCESS_WEIGHT if self.success else weight
         self.scores: tuple[ArgumentScore, ...] | None = None
         self.unused = 0
-        self.told = ""
+        self.told: str | None = None
+        self._answers: dict[tuple[str, str], bool] | None = None
+
+    @property
+    def answers(self) -> dict[tuple[str, str], bool]:
+        """What has been found out about an argument that is off: (question, argument) -> answer."""
+        if self._answers is None:
+            self._answers = {}
+        return self._answers
 
 
 class ArgumentGold:
@@ -83,6 +93,7 @@ class ArgumentGold:
         "has_default",
         "matcher",
         "name",
+        "needed",
         "options",
         "plain",
         "root",
@@ -99,6 +110,7 @@ class ArgumentGold:
         self.options = options
         self.viewed = schema_view.view(schema, root)
         self._choices: list[tuple[Any, Compare]] | None = None
+        self.needed: list[Any] | None = None
         self.plain = type(spec) if type(spec) in (str, int, float) else None
         self.matcher = next(iter(spec)) if is_matcher(spec) else ""
         self.compare: Compare = compile_value(spec, schema, root, options, name)
@@ -122,6 +134,7 @@ class CompiledGold:
     """One golden call, ready to compare with calls of its tool."""
 
     __slots__ = (
+        "by_name",
         "call",
         "depends_on",
         "free_required",
@@ -164,6 +177,7 @@ class CompiledGold:
             for name, spec in call.optional.items()
             if name not in self.ignored and name not in call.args
         ]
+        self.by_name = {gold.name: gold for gold in (*self.optional, *self.required)}
         named = {gold.name for gold in self.required} | {gold.name for gold in self.optional}
         schema_required = tool.required if tool is not None else ()
         self.free_required = tuple(
@@ -229,7 +243,7 @@ class CompiledGold:
 class CompiledPath:
     """One golden path: its golds in written order, by stage, and in an order that does not depend on how they were listed."""
 
-    __slots__ = ("by_id", "by_key", "canonical", "golds", "index", "is_linear", "key_order", "keys", "stages")
+    __slots__ = ("by_id", "by_key", "canonical", "golds", "index", "has_results", "is_linear", "key_order", "keys", "stages")
 
     def __init__(self, path: GoldenPath, index: int, catalog: Catalog, options: MatchOptions) -> None:
         self.index = index
@@ -251,6 +265,7 @@ class CompiledPath:
         for gold in self.canonical:
             self.by_key.setdefault(gold.key, []).append(gold)
         self.by_id = {gold.id: gold for gold in self.golds}
+        self.has_results = any(gold.call.has_result for gold in self.golds)
 
 
 class KnownTool:
@@ -271,7 +286,7 @@ class KnownTool:
 class CompiledTask:
     """A task with its paths compiled against a catalog."""
 
-    __slots__ = ("catalog", "forbidden", "known_tools", "listed", "paths", "task")
+    __slots__ = ("catalog", "forbidden", "known_tools", "listed", "look_alikes", "paths", "task")
 
     def __init__(self, task: Task, catalog: Catalog) -> None:
         self.task = task
@@ -286,6 +301,7 @@ class CompiledTask:
         )
         self.known_tools: dict[str, KnownTool] = {}
         self.listed: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self.look_alikes: dict[tuple[str, str], bool] = {}
 
     def known(self, name: str) -> KnownTool:
         """The tool of an emitted name, which holds no tool where there is none or the name is ambiguous."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, TypeVar, cast
 
+from agent_reach.records.message import Message
 from agent_reach.records.score import ArgumentScore, AttemptScore, Cause, Decision, ExtraCall
 
 Record = TypeVar("Record")
@@ -17,15 +18,15 @@ _UNSET = object()
 
 
 def maker(kind: type[Record]) -> type[Record]:
-    """A function that makes records of a frozen, slotted, keyword-only dataclass from the same keyword arguments.
+    """A function that makes records of a frozen, slotted dataclass from keyword arguments.
 
     Typed as the class itself, so that calls are checked like calls of its constructor. Raises `TypeError` for a class
     of another form, and as the constructor does for wrong arguments.
     """
     fields = dataclasses.fields(cast(Any, kind))
     slots = kind.__dict__.get("__slots__")
-    if not slots or not all(field.kw_only and field.init for field in fields) or hasattr(kind, "__post_init__"):
-        raise TypeError(f"{kind.__name__} is no plain slotted record with keyword-only fields")
+    if not slots or not all(field.init for field in fields) or hasattr(kind, "__post_init__"):
+        raise TypeError(f"{kind.__name__} is no plain slotted record")
     scope: dict[str, Any] = {"_twin": type(kind.__name__, (), {"__slots__": slots}), "_kind": kind, "_unset": _UNSET}
     parameters, body = [], []
     for field in fields:
@@ -56,6 +57,7 @@ make_argument_score = maker(ArgumentScore)
 make_decision = maker(Decision)
 make_extra_call = maker(ExtraCall)
 make_cause = maker(Cause)
+make_message = maker(Message)
 make_attempt_score = maker(AttemptScore)
 
 __all__ = [
@@ -64,5 +66,6 @@ __all__ = [
     "make_cause",
     "make_decision",
     "make_extra_call",
+    "make_message",
     "maker",
 ]

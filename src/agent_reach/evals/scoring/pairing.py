@@ -23,7 +23,8 @@ class Pairing:
         self.calls = calls
         self.evaluations: list[Evaluation | None] = [None] * len(path.golds)
         self.positions = pair(path, calls, order, self._weigh)
-        self.displaced = self._pair_displaced() if order != "any_order" else [-1] * len(path.golds)
+        is_open = order != "any_order" and -1 in self.positions
+        self.displaced = self._pair_displaced() if is_open else [-1] * len(path.golds)
         self._used: set[int] | None = None
         for gold in path.golds:
             position = self.positions[gold.index]

@@ -7,6 +7,7 @@ default) comes from the tool list (`tools`). What a model worked out from a bloc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from agent_reach.evals.scoring import schema_view
@@ -38,7 +39,7 @@ def sources_of(trace: Trace, query: str, blocks: Sequence[ContextBlock]) -> list
     found = [Source(block) for block in blocks if block.kind != "tools"]
     text = trace.query or query
     if text and not any(text in block.text for block in blocks):
-        found.insert(0, Source(ContextBlock(id=QUERY_BLOCK, kind="instruction", text=text)))
+        found.insert(0, _query_source(text))
     for step in trace.steps:
         if step.kind == "user" and step.text and not any(step.text in block.text for block in blocks):
             found.append(
@@ -49,6 +50,12 @@ def sources_of(trace: Trace, query: str, blocks: Sequence[ContextBlock]) -> list
                 )
             )
     return found
+
+
+@lru_cache(maxsize=1024)
+def _query_source(text: str) -> Source:
+    """The request as a source, remembered because every attempt of a task has the same."""
+    return Source(ContextBlock(id=QUERY_BLOCK, kind="instruction", text=text))
 
 
 def provenance_of(calls: Sequence[SeenCall], sources: Sequence[Source]) -> tuple[Provenance, ...]:

@@ -15,7 +15,9 @@ from typing import Any
 from agent_reach.evals.scoring import schema_view
 from agent_reach.evals.scoring.assignment import assign
 from agent_reach.evals.scoring.dates import same_date, same_moment
+from agent_reach.records.matchers import is_matcher as is_matcher
 from agent_reach.records.task import MatchOptions
+from agent_reach.text.patterns import pattern_search
 
 Compare = Callable[[Any, Any], bool]
 """Takes the actual value and the references: a function from a step id to the results that step may have had."""
@@ -29,32 +31,6 @@ class _Missing:
 
 MISSING: Any = _Missing()
 """The value of an argument that was left out."""
-
-MATCHERS: tuple[str, ...] = (
-    "$one_of",
-    "$pattern",
-    "$approx",
-    "$tol",
-    "$type",
-    "$any",
-    "$unordered",
-    "$date",
-    "$from",
-    "$default",
-    "$range",
-    "$contains",
-)
-
-
-_MATCHER_NAMES = frozenset(MATCHERS)
-
-
-def is_matcher(spec: Any) -> bool:
-    """A mapping all of whose keys are matcher names."""
-    if not (type(spec) is dict or isinstance(spec, Mapping)):
-        return False
-    return bool(spec) and all(key in _MATCHER_NAMES for key in spec)
-
 
 def compile_value(spec: Any, schema: Any, root: Any, options: MatchOptions, path: str = "") -> Compare:
     """The comparison for a gold value, which is a matcher or a literal of the type that `schema` gives.
@@ -180,24 +156,23 @@ def _compile_matcher(
     spec: Mapping[str, Any], viewed: Mapping[str, Any], root: Any, options: MatchOptions, path: str
 ) -> Compare:
     if "$one_of" in spec:
-        choices = spec["$one_of"] if isinstance(spec["$one_of"], (list, tuple)) else [spec["$one_of"]]
-        return _one_of(choices, viewed, root, options, path)
+        return _one_of(_listed(spec["$one_of"]), viewed, root, options, path)
     if "$pattern" in spec:
         return _compile_pattern(spec["$pattern"], options)
     if "$approx" in spec:
         return _compile_approx(spec["$approx"], spec.get("$tol", 1e-9))
     if "$range" in spec:
-        low, high = (*spec["$range"], None, None)[:2]
+        low, high = _bounds(spec["$range"])
         return lambda actual, _: (
             _is_number(actual) and (low is None or actual >= low) and (high is None or actual <= high)
         )
     if "$type" in spec:
         named = spec["$type"]
-        kinds = (named,) if isinstance(named, str) else tuple(named)
+        kinds = _listed(named)
         return lambda actual, _: actual is not MISSING and any(has_type(actual, kind) for kind in kinds)
     if "$unordered" in spec or "$contains" in spec:
         exact = "$unordered" in spec
-        items = spec["$unordered" if exact else "$contains"]
+        items = _listed(spec["$unordered" if exact else "$contains"])
         item_schema = _item_schema(viewed, 0)
         return _unordered(
             [compile_value(item, item_schema, root, options, path) for item in items], exact=exact
@@ -211,6 +186,16 @@ def _compile_matcher(
         default = default_of(viewed, root)
         return lambda actual, _: actual is MISSING or same_value(actual, default)
     return lambda actual, _: actual is not MISSING
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, (list, tuple)) else (value,)
+
+
+def _bounds(value: Any) -> tuple[float | None, float | None]:
+    """Lowest and highest; null, and what is no number, is no bound."""
+    low, high = (*_listed(value), None, None)[:2]
+    return low if _is_number(low) else None, high if _is_number(high) else None
 
 
 def _one_of(
@@ -232,16 +217,11 @@ def _one_of(
 
 
 def _compile_pattern(pattern: Any, options: MatchOptions) -> Compare:
-    flags = re.IGNORECASE if options.strings == "casefold" else 0
-    try:
-        compiled = re.compile(str(pattern), flags)
-    except re.error:
+    search = pattern_search(str(pattern), ignore_case=options.strings == "casefold")
+    if search is None:
         return lambda actual, _: False
-    mode = options.strings
-    return lambda actual, _: (
-        isinstance(actual, str)
-        and compiled.search(normalise_text(actual, mode if mode != "casefold" else "nfkc")) is not None
-    )
+    mode = "nfkc" if options.strings == "casefold" else options.strings
+    return lambda actual, _: isinstance(actual, str) and search(normalise_text(actual, mode))
 
 
 def _compile_approx(gold: Any, tolerance: Any) -> Compare:
