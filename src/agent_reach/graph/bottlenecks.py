@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_reach.graph.centrality import betweenness
+from agent_reach.graph.collection import paused_collection
 from agent_reach.graph.network import Network, dominators, strong_groups
 from agent_reach.graph.reach import blocked_tools
 from agent_reach.records.graph import AGENT_NODE
@@ -58,6 +59,11 @@ class Structure:
 
 def structure(graph: ToolGraph, *, central: int = 20) -> Structure:
     """The shape of a graph's trusted edges."""
+    with paused_collection():
+        return _structure(graph, central)
+
+
+def _structure(graph: ToolGraph, central: int) -> Structure:
     table = graph.table
     network = graph.network
     nodes = table.nodes

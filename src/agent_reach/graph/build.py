@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.catalog.overlay import Overlay, load_overlay
 from agent_reach.graph.assemble import EdgeTable, assemble
+from agent_reach.graph.collection import paused_collection
 from agent_reach.graph.evidence import Evidence
 from agent_reach.graph.names import HallucinatedName
 from agent_reach.graph.network import Network
@@ -88,7 +89,8 @@ class ToolGraph:
         if traces is not None:
             evidence = Evidence(catalog, options, golden)
             evidence.fold_all([traces] if isinstance(traces, Trace) else traces)
-        table = assemble(catalog, evidence, options)
+        with paused_collection():
+            table = assemble(catalog, evidence, options)
         return cls(
             catalog, table, evidence, options,
             reports=tuple(reports or ()), grants=grants, physical=_physical(physical), tasks=tasks,

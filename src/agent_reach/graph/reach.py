@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agent_reach.graph.collection import paused_collection
 from agent_reach.graph.network import INFINITE, Network, strong_groups
 from agent_reach.graph.permissions import permission_mask
 
@@ -72,6 +73,11 @@ def blocked_tools(graph: ToolGraph) -> dict[str, tuple[str, ...]]:
 
 def reach(graph: ToolGraph) -> ReachResult:
     """The reach of a graph over trusted edges."""
+    with paused_collection():
+        return _reach(graph)
+
+
+def _reach(graph: ToolGraph) -> ReachResult:
     table = graph.table
     blocked = blocked_tools(graph)
     gone = {table.index[key] for key in blocked}
@@ -90,7 +96,7 @@ def reach(graph: ToolGraph) -> ReachResult:
     }
 
     def reached(network: Network, starts: list[int], name: str) -> EntryReach:
-        far = network.hops_from(starts)
+        far = hops if network is masked and starts == entries else network.hops_from(starts)
         found = frozenset(table.nodes[node] for node in mine if far[node] > 0)
         return EntryReach(entry=name, reachable=found, total=len(mine))
 
