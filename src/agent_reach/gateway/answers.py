@@ -5,13 +5,25 @@ What they say about a call (whether it was sent, whether it may have happened) s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from agent_reach.records.trace import CallOutcome
 
 OUTCOME_META = "io.github.agent-reach/outcome"
+
+
+MALFORMED = frozenset(
+    {
+        "result_not_object",
+        "result_nested",
+        "content_missing",
+        "content_not_list",
+        "content_block_malformed",
+        "content_type_unknown",
+    }
+)
+"""Findings about a result whose shape a client would refuse as a whole."""
 
 
 class GatewayError(Exception):
@@ -59,6 +71,11 @@ def capped_result(raw: Mapping[str, Any], outcome: CallOutcome) -> dict[str, Any
     return result
 
 
-def size_of(raw: Any) -> int:
-    """Bytes of a result as JSON."""
-    return len(json.dumps(raw, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass"))
+def readable_result(raw: Any, outcome: CallOutcome) -> dict[str, Any]:
+    """A result in a shape that no client refuses, with everything that could be read of a malformed one."""
+    fields = raw if isinstance(raw, Mapping) else {}
+    structured = fields.get("structuredContent")
+    result = text_result(outcome.text, structured=structured, is_error=not outcome.ok)
+    if structured is None:
+        result.pop("structuredContent", None)
+    return result

@@ -13,7 +13,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from agent_reach.gateway.answers import GatewayError, capped_result, outcome_result
+from agent_reach.gateway.answers import (
+    MALFORMED,
+    GatewayError,
+    capped_result,
+    outcome_result,
+    readable_result,
+)
 from agent_reach.gateway.bridge import CallOrigin
 from agent_reach.gateway.caller import Caller
 from agent_reach.gateway.delivery import Delivery
@@ -138,6 +144,8 @@ async def _executed(
         raw = delivery.raw
         if outcome.truncated:
             return outcome, capped_result(raw, outcome)
+        if any(finding.code in MALFORMED for finding in outcome.findings):
+            return outcome, readable_result(raw, outcome)
         return outcome, dict(raw) if isinstance(raw, Mapping) else outcome_result(outcome)
     return outcome, outcome_result(outcome)
 
