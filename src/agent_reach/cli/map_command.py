@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent_reach.cli.output import language_option, print_findings, print_json, write_whole
+from agent_reach.cli.output import echo, language_option, print_findings, print_json, write_whole
 from agent_reach.records.message import Language
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def command(
     if output is not None:
         write_whole(output, text)
     else:
-        click.echo(text.rstrip("\n"))
+        echo(text.rstrip("\n"))
     return 0
 
 
@@ -159,7 +159,7 @@ def _compared(old: str, graph: ToolGraph, form: str, output: Path | None, langua
         if output is not None:
             write_whole(output, text)
         else:
-            click.echo(text.rstrip("\n"))
+            echo(text.rstrip("\n"))
     return result.exit_code
 
 

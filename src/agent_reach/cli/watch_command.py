@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from agent_reach.cli.output import language_option, print_json
+from agent_reach.cli.output import echo, language_option, print_json
 from agent_reach.records.message import Language, Message
 
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -16,7 +16,11 @@ _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 @click.command(name="watch")
 @click.argument("source", required=False)
-@click.option("--store", "store_url", help="Store: a file or postgresql://... (default: the project's, else .agent-reach/traces.db).")
+@click.option(
+    "--store",
+    "store_url",
+    help="Store: a file or postgresql://... (default: the project's, else .agent-reach/traces.db).",
+)
 @click.option("--window", default="7d", show_default=True, help="Length of the window: 30m, 12h, 7d, 2w.")
 @click.option("--until", type=float, help="End of the window in seconds since the epoch (default: now).")
 @click.option("--environment", "environment_name", help="Environment of reach.yaml whose grants count.")
@@ -49,7 +53,9 @@ def command(
     project = find_project_config(config)
     catalog = load_catalog_from(source, project=project)
     length = _seconds(window)
-    options = GraphOptions.from_mapping(project.map) if project is not None and project.map else GraphOptions()
+    options = (
+        GraphOptions.from_mapping(project.map) if project is not None and project.map else GraphOptions()
+    )
     url = store_url or (project.store if project is not None and project.store else ".agent-reach/traces.db")
     with TraceStore.open(url, read_only=True) as store:
         result = compare_windows(
@@ -61,14 +67,17 @@ def command(
         print_json(document)
         return result.exit_code
     told = Message(
-        f"{result.before} traces before, {result.after} in the last {window}", f"之前 {result.before} 条轨迹，最近 {window} 内 {result.after} 条"
+        f"{result.before} traces before, {result.after} in the last {window}",
+        f"之前 {result.before} 条轨迹，最近 {window} 内 {result.after} 条",
     )
-    click.echo(told.text(language))
+    echo(told.text(language))
     if result.comparison is not None:
         for line in comparison_lines(result.comparison, language):
-            click.echo(line)
+            echo(line)
     else:
-        click.echo(Message("not decidable: a window holds no traces", "无法判断：有一个窗口没有轨迹").text(language))
+        echo(
+            Message("not decidable: a window holds no traces", "无法判断：有一个窗口没有轨迹").text(language)
+        )
     return result.exit_code
 
 
@@ -77,5 +86,7 @@ def _seconds(window: str) -> float:
 
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([mhdw])", window.strip())
     if match is None or not float(match.group(1)):
-        raise InputError(f"{window!r} is no length of time", where="--window", next_step="write 30m, 12h, 7d or 2w")
+        raise InputError(
+            f"{window!r} is no length of time", where="--window", next_step="write 30m, 12h, 7d or 2w"
+        )
     return float(match.group(1)) * _UNITS[match.group(2)]
