@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,13 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.evals_suite.building import catalog, task
 
+from agent_reach.backends.matching import values_match
 from agent_reach.catalog.catalog import Catalog
+from agent_reach.config.schema_files import load_schema
+from agent_reach.errors import SuiteError
+from agent_reach.evals.scoring.values import compile_value
 from agent_reach.evals.suite.checks.duplicates import near_duplicates
-from agent_reach.evals.suite.checks.matchers import matcher_problem, samples
+from agent_reach.evals.suite.checks.matchers import matcher_problem, refuse_malformed, samples
 from agent_reach.evals.suite.lint import examine, lint_suite, reaches
 from agent_reach.evals.suite.load import Suite
 from agent_reach.records.finding import Finding
+from agent_reach.records.matchers import MATCHER_NAMES, MATCHERS
+from agent_reach.records.task import MatchOptions
+from agent_reach.records.tool import Tool
 from agent_reach.text.tokens import words
+
+ROOT = Path(__file__).resolve().parents[2]
 
 LOOK = {"tool": "query_stock", "args": {"product_id": "PDT-1001"}}
 
@@ -177,6 +187,17 @@ def test_matchers() -> None:
         {"$from": "look[0].id"},
         {"$from": "look"},
         {"$default": True},
+        {"$range": [1, 10]},
+        {"$range": [None, 10.5]},
+        {"$contains": []},
+        {"$contains": [{"$range": [1, None]}]},
+        {"$pattern": r"^(a+)+$"},
+        {"$pattern": r"(?P<x>a)b\Z"},
+        # a literal of another language is no matcher
+        {"$gt": 5},
+        {"$and": [{"$gt": 5}, {"$lt": 9}]},
+        {"$ref": "#/definitions/a"},
+        {"$regex": "x"},
     ]:
         assert matcher_problem(good) == ""
     for bad, said in [
@@ -195,9 +216,86 @@ def test_matchers() -> None:
         ({"$any": True, "x": 1}, "there is no matcher 'x'"),
         ({"$tol": 1}, "exactly one"),
         ({"$any": True, "$tol": 1}, "goes with '$approx'"),
-        ({"$regex": "x"}, "there is no matcher '$regex'"),
+        ({"$patern": "x"}, "did you mean '$pattern'?"),
+        ({"$oneOf": "x"}, "did you mean '$one_of'?"),
+        ({"$form": "look.id"}, "did you mean '$from'?"),
+        ({"$contain": "x"}, "did you mean '$contains'?"),
+        ({"$pattern": "(?<n>a)(?i"}, "no regular expression"),
+        ({"$range": [1]}, "[lowest, highest]"),
+        ({"$range": [None, None]}, "two numbers"),
+        ({"$range": ["1", 2]}, "two numbers"),
+        ({"$range": [2, 1]}, "holds no number"),
+        ({"$contains": "a"}, "must be a list"),
     ]:
         assert said in matcher_problem(bad), bad
+
+
+def test_every_matcher_of_the_table_is_known_everywhere() -> None:
+    pages = [(ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("suite.md", "scoring.md")]
+    schema = load_schema("suite")["$defs"]
+    for name in MATCHER_NAMES:
+        assert all(f"| `{{{name}: " in page for page in pages), name
+        assert f"matcher_{name[1:]}" in schema, name
+    assert set(schema["golden_value"]["if"]["propertyNames"]["enum"]) == set(MATCHERS)
+    assert len(schema["golden_value"]["then"]["oneOf"]) == len(MATCHER_NAMES)
+    rows = [[line for line in page.splitlines() if line.startswith("| `{$")] for page in pages]
+    assert rows[0] == rows[1], "both pages list the same"
+
+
+@pytest.mark.parametrize(
+    ("matcher", "right", "wrong"),
+    [
+        ({"$one_of": [1, 2]}, 2, 3),
+        ({"$pattern": r"^PDT-\d+$"}, "PDT-12", "PDT-x"),
+        ({"$approx": 0.3, "$tol": 0.01}, 0.1 + 0.2, 0.32),
+        ({"$approx": 0.3}, 0.1 + 0.2, 0.31),
+        ({"$range": [1, 10]}, 10, 10.5),
+        ({"$range": [None, 10]}, -3, 11),
+        ({"$range": [1, None]}, 1, "2"),
+        ({"$type": ["string", "null"]}, None, 1),
+        ({"$unordered": [1, 2]}, [2, 1], [2, 1, 3]),
+        ({"$contains": [{"$range": [1, 2]}, 1]}, [9, 1, 2], [9, 1]),
+        ({"$date": "2024-03-01"}, "2024-03-01", "2024-03-02"),
+    ],
+)
+def test_scoring_and_recorded_execution_agree_on_matchers(matcher: Any, right: Any, wrong: Any) -> None:
+    compared = compile_value(matcher, None, None, MatchOptions())
+    assert matcher_problem(matcher) == ""
+    assert (compared(right, None), compared(wrong, None)) == (True, False)
+    assert (values_match(matcher, right), values_match(matcher, wrong)) == (True, False)
+
+
+def test_a_misspelt_matcher_is_refused_before_a_run(tmp_path: Path) -> None:
+    place = tmp_path / "s.yaml"
+    place.write_text("- {id: a, kind: must, query: q, path: [{tool: t, args: {x: {$patern: x}}}]}\n")
+    with pytest.raises(SuiteError, match=r"'\$patern'.*did you mean '\$pattern'") as refused:
+        refuse_malformed(Suite.load(place))
+    assert refused.value.where == f"{place}:1 /path/0/args/x"
+    kept = refuse_malformed(
+        Suite.load(
+            [{"id": "a", "kind": "must", "query": "q", "path": [{"tool": "t", "args": {"x": {"$gt": 5}}}]}]
+        )
+    )
+    assert [finding.code for finding in kept.findings] == ["matcher_unknown"]
+
+
+def test_arguments_may_have_names_that_begin_with_a_dollar() -> None:
+    tool = Tool(
+        name="odata",
+        input_schema={"type": "object", "properties": {"$filter": {}, "$top": {"type": "integer"}}},
+    )
+    suite = Suite.load(
+        [
+            {
+                "id": "a",
+                "kind": "must",
+                "query": "top 5 of x",
+                "path": [{"tool": "odata", "args": {"$filter": "x", "$top": {"$range": [5, 5]}}}],
+            }
+        ]
+    )
+    found = lint_suite(suite, Catalog.from_tools([tool]))
+    assert not [finding for finding in found if finding.severity == "error"]
 
 
 def test_samples_stand_for_every_alternative() -> None:

@@ -12,7 +12,9 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from agent_reach.records.matchers import is_matcher
 from agent_reach.records.task import MatchOptions
+from agent_reach.text.patterns import pattern_search
 
 Lookup = Callable[[str], Any]
 """From `step.path` to the value of an earlier result; raises LookupError where there is none."""
@@ -36,8 +38,7 @@ def values_match(
     """Whether `actual` is what `expected` (a literal or a matcher) asks for under `schema`."""
     options = options or MatchOptions()
     if isinstance(expected, Mapping):
-        names = [name for name in expected if isinstance(name, str) and name.startswith("$")]
-        if names:
+        if is_matcher(expected):
             return _matcher(expected, actual, schema, options, lookup)
         return _objects_match(expected, actual, schema, options, lookup)
     if isinstance(expected, (list, tuple)):
@@ -84,15 +85,26 @@ def _scalars_match(expected: Any, actual: Any, schema: Any, options: MatchOption
 
 
 def _text(value: str, options: MatchOptions) -> str:
+    if options.strings == "raw":
+        return value
     form = unicodedata.normalize("NFC" if options.strings == "nfc" else "NFKC", value).strip()
     return form.casefold() if options.strings == "casefold" else form
 
 
 def _unordered(
-    expected: Sequence[Any], actual: Any, schema: Any, options: MatchOptions, lookup: Lookup | None
+    expected: Sequence[Any],
+    actual: Any,
+    schema: Any,
+    options: MatchOptions,
+    lookup: Lookup | None,
+    *,
+    exact: bool = True,
 ) -> bool:
-    """A perfect matching by augmenting paths: a greedy pairing would let a wide matcher steal a narrow one's value."""
-    if not isinstance(actual, (list, tuple)) or len(expected) != len(actual):
+    """A matching of all that is expected by augmenting paths: a greedy pairing would let a wide matcher steal a narrow
+    one's value. `exact` allows nothing beside it."""
+    if not isinstance(actual, (list, tuple)) or len(actual) < len(expected):
+        return False
+    if exact and len(actual) != len(expected):
         return False
     fits = [
         [index for index, item in enumerate(actual) if values_match(wanted, item, schema, options, lookup)]
@@ -118,16 +130,24 @@ def _matcher(
     if "$any" in matcher:
         return True
     if "$one_of" in matcher:
-        return any(values_match(item, actual, schema, options, lookup) for item in matcher["$one_of"])
+        return any(
+            values_match(item, actual, schema, options, lookup) for item in _listed(matcher["$one_of"])
+        )
     if "$pattern" in matcher:
-        return isinstance(actual, str) and re.search(str(matcher["$pattern"]), actual) is not None
+        return _holds_pattern(str(matcher["$pattern"]), actual, options)
     if "$approx" in matcher:
-        return _is_number(actual) and abs(actual - matcher["$approx"]) <= matcher.get("$tol", 0)
+        return _is_near(actual, matcher["$approx"], matcher.get("$tol", 1e-9))
+    if "$range" in matcher:
+        low, high = (*_listed(matcher["$range"]), None, None)[:2]
+        above = not _is_number(low) or (_is_number(actual) and actual >= low)
+        return _is_number(actual) and above and (not _is_number(high) or actual <= high)
     if "$type" in matcher:
-        return _is_type(actual, str(matcher["$type"]))
-    if "$unordered" in matcher:
+        return any(_is_type(actual, str(name)) for name in _listed(matcher["$type"]))
+    if "$unordered" in matcher or "$contains" in matcher:
+        exact = "$unordered" in matcher
         items = schema.get("items") if isinstance(schema, Mapping) else None
-        return _unordered(matcher["$unordered"], actual, items, options, lookup)
+        listed = _listed(matcher["$unordered" if exact else "$contains"])
+        return _unordered(listed, actual, items, options, lookup, exact=exact)
     if "$date" in matcher:
         return isinstance(actual, str) and _day(actual) == _day(str(matcher["$date"]))
     if "$from" in matcher:
@@ -139,6 +159,26 @@ def _matcher(
     if "$default" in matcher:
         return isinstance(schema, Mapping) and "default" in schema and schema["default"] == actual
     return False
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, (list, tuple)) else (value,)
+
+
+def _holds_pattern(pattern: str, actual: Any, options: MatchOptions) -> bool:
+    search = pattern_search(pattern, ignore_case=options.strings == "casefold")
+    if search is None or not isinstance(actual, str):
+        return False
+    form: Any = "NFC" if options.strings == "nfc" else "NFKC"
+    text = actual if options.strings == "raw" else unicodedata.normalize(form, actual).strip()
+    return search(text)
+
+
+def _is_near(actual: Any, wanted: Any, tolerance: Any) -> bool:
+    if not (_is_number(actual) and _is_number(wanted) and _is_number(tolerance)):
+        return False
+    slack = abs(tolerance) + 4e-16 * max(abs(wanted), abs(actual))
+    return bool(actual == wanted or abs(actual - wanted) <= slack)
 
 
 def _is_number(value: Any) -> bool:

@@ -16,6 +16,7 @@ from agent_reach.evals.agents.base import Agent, AgentSetup, agent_types, build_
 from agent_reach.evals.context.options import Layout
 from agent_reach.evals.exposure import Exposer
 from agent_reach.evals.runner_backend import BackendMaker
+from agent_reach.evals.suite.checks.matchers import refuse_malformed
 from agent_reach.evals.suite.load import Suite
 from agent_reach.records.codec import content_hash
 from agent_reach.records.events import Event, Listener
@@ -83,7 +84,7 @@ def resolve_config(
 
 def prepare(config: RunConfig, suite: Any, options: RunOptions) -> Prepared:
     """Load and build everything; raises an `InputError` for whatever a person has to mend."""
-    loaded_suite = _suite(config, suite, options)
+    loaded_suite = refuse_malformed(_suite(config, suite, options))
     catalog = options.catalog if options.catalog is not None else load_catalog(config, options.environment)
     if not catalog.tools:
         raise InputError(

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agent_reach.records.context import DroppedBlock
+from agent_reach.records.matchers import is_matcher
 from agent_reach.records.message import Language
 from agent_reach.records.score import AttemptScore, BlockUse, Cause, Decision, ExtraCall, Provenance
 from agent_reach.records.trace import Call, CallOutcome, Step, Trace
@@ -23,7 +24,6 @@ from agent_reach.reports.values import (
     differing,
     expected_text,
     golden_name,
-    is_matcher,
     shortened,
 )
 from agent_reach.reports.wording import (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agent_reach.records.matchers import is_matcher
 from agent_reach.records.message import Language
 from agent_reach.records.score import ArgumentScore, Decision
 from agent_reach.reports.figures import json_value
@@ -22,11 +23,6 @@ class _Absent:
 
 
 ABSENT = _Absent()
-
-
-def is_matcher(value: Any) -> bool:
-    """The expected value is a matcher of the golden path, not a literal."""
-    return isinstance(value, Mapping) and bool(value) and all(str(key).startswith("$") for key in value)
 
 
 def expected_text(value: Any, language: Language) -> str:
@@ -44,10 +40,13 @@ def _matcher_text(matcher: Mapping[str, Any], language: Language) -> str:
     if "$approx" in matcher:
         tolerance = f" ± {json_value(matcher['$tol'])}" if "$tol" in matcher else ""
         return f"{'约' if chinese else 'about '}{json_value(matcher['$approx'])}{tolerance}"
+    if "$range" in matcher and isinstance(matcher["$range"], (list, tuple)) and len(matcher["$range"]) == 2:
+        return _range_text(*matcher["$range"], chinese=chinese)
     words = {
         "$pattern": ("text matching ", "匹配 "),
         "$type": ("any value of type ", "任意类型值："),
         "$unordered": ("in any order: ", "不计顺序："),
+        "$contains": ("a list that holds ", "包含："),
         "$date": ("the date ", "日期 "),
         "$from": ("the result ", "取自结果 "),
     }
@@ -61,6 +60,16 @@ def _matcher_text(matcher: Mapping[str, Any], language: Language) -> str:
     if "$default" in matcher:
         return "默认值" if chinese else "the default"
     return json_value(matcher)
+
+
+def _range_text(low: Any, high: Any, *, chinese: bool) -> str:
+    if low is None:
+        return f"{'至多' if chinese else 'at most '}{json_value(high)}"
+    if high is None:
+        return f"{'至少' if chinese else 'at least '}{json_value(low)}"
+    if chinese:
+        return f"{json_value(low)} 到 {json_value(high)}"
+    return f"from {json_value(low)} to {json_value(high)}"
 
 
 def argument_rows(decision: Decision) -> list[tuple[ArgumentScore | None, str, Any, Any]]:

@@ -32,6 +32,7 @@ class _Missing:
 MISSING: Any = _Missing()
 """The value of an argument that was left out."""
 
+
 def compile_value(spec: Any, schema: Any, root: Any, options: MatchOptions, path: str = "") -> Compare:
     """The comparison for a gold value, which is a matcher or a literal of the type that `schema` gives.
 

@@ -20,12 +20,19 @@ from agent_reach.catalog.schema import (
     resolved_schema,
 )
 from agent_reach.evals.suite.checks.base import PlacedCall, escape, placed_calls, shown, task_finding
-from agent_reach.evals.suite.checks.matchers import is_matcher, matcher_problem, matchers_in, samples
+from agent_reach.evals.suite.checks.matchers import (
+    check_matchers,
+    matcher_problem,
+    matchers_of_arguments,
+    samples,
+)
 from agent_reach.evals.suite.checks.names import check_kind, check_names, check_use
 from agent_reach.records.finding import Finding, Severity
+from agent_reach.records.matchers import is_matcher
 from agent_reach.records.task import Task
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import ArgumentProblem
+from agent_reach.text.patterns import pattern_search
 from agent_reach.text.tokens import nearest_names
 
 
@@ -33,6 +40,7 @@ def check_golds(task: Task, catalog: Catalog) -> Iterator[Finding]:
     """Everything wrong with the tools and arguments that the task names."""
     yield from check_kind(task)
     yield from check_names(task, catalog)
+    yield from check_matchers(task)
     seen: set[int] = set()
     for placed in placed_calls(task, catalog):
         yield from check_use(task, placed, catalog)
@@ -46,24 +54,10 @@ def check_golds(task: Task, catalog: Catalog) -> Iterator[Finding]:
 
 
 def _check_arguments(task: Task, placed: PlacedCall, tool: Tool) -> Iterator[Finding]:
-    broken = False
-    for part, values in (("args", placed.call.args), ("optional", placed.call.optional)):
-        base = f"{placed.pointer}/{part}"
-        for pointer, matcher in matchers_in(values, base) if not is_matcher(values) else [(base, values)]:
-            problem = matcher_problem(matcher)
-            if problem:
-                broken = True
-                yield task_finding(
-                    task,
-                    "matcher_malformed",
-                    "error",
-                    f"malformed matcher: {problem}",
-                    f"匹配器写法有误：{problem}",
-                    pointer=pointer,
-                    fix=("see docs/suite.md, section Matchers", "见 docs/suite.md 的 Matchers 一节"),
-                    data={"matcher": dict(matcher)},
-                )
-    if broken:
+    parts = (placed.call.args, placed.call.optional)
+    if any(is_matcher(part) for part in parts) or any(
+        matcher_problem(matcher) for part in parts for _, matcher in matchers_of_arguments(part)
+    ):
         return
     yield from _check_argument_names(task, placed, tool)
     for part, values in (("args", placed.call.args), ("optional", placed.call.optional)):
@@ -196,8 +190,6 @@ def _illegal(
 
 def _unsatisfiable(matcher: Mapping[str, Any], schema: Any, tool: Tool) -> tuple[str, str] | None:
     """Why no legal value can satisfy the matcher, judged by type, enum and default; None where one may."""
-    import re
-
     types = parameter_types(schema, tool.input_schema)
     wanted: set[str] = set()
     if "$type" in matcher:
@@ -207,9 +199,9 @@ def _unsatisfiable(matcher: Mapping[str, Any], schema: Any, tool: Tool) -> tuple
             return None
     elif "$pattern" in matcher or "$date" in matcher:
         wanted = {"string"}
-    elif "$approx" in matcher:
+    elif "$approx" in matcher or "$range" in matcher:
         wanted = {"number", "integer"}
-    elif "$unordered" in matcher:
+    elif "$unordered" in matcher or "$contains" in matcher:
         wanted = {"array"}
     if wanted & {"number", "integer"}:
         wanted |= {"number", "integer"} if "number" in wanted or "number" in types else set()
@@ -219,7 +211,8 @@ def _unsatisfiable(matcher: Mapping[str, Any], schema: Any, tool: Tool) -> tuple
     allowed = allowed_values(schema, tool.input_schema)
     if "$pattern" in matcher and allowed is not None:
         texts = [item for item in allowed if isinstance(item, str)]
-        if not any(re.search(matcher["$pattern"], item) for item in texts):
+        search = pattern_search(matcher["$pattern"])
+        if search is None or not any(search(item) for item in texts):
             return "no value of the enum fits the pattern", "枚举中没有符合该正则的值"
     resolved = resolved_schema(schema, tool.input_schema)
     if "$default" in matcher and not (isinstance(resolved, Mapping) and "default" in resolved):

@@ -1,124 +1,167 @@
-"""The form of matchers (`{$one_of: [...]}` and its kin), and what a matcher can be held against a schema with.
+"""Whether golden values are well formed, and what a matcher (`{$one_of: [...]}` and its kin) can be held against a
+schema with.
 
-What a matcher means for a call is decided where calls are scored; here only whether it is well formed, and whether any
-value that a schema allows could satisfy it.
+What a matcher means for a call is decided where calls are scored; how each is written stands in `records.matchers`.
 """
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from agent_reach.evals.suite.checks.base import escape, shown
+from agent_reach.errors import SuiteError
+from agent_reach.evals.suite.checks.base import escape, task_finding
+from agent_reach.records.finding import Finding
+from agent_reach.records.matchers import MATCHER_NAMES, MATCHERS, form_problem, is_matcher
+from agent_reach.records.task import Task
+from agent_reach.text.patterns import pattern_search
+from agent_reach.text.tokens import nearest_names
 
-JSON_TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
-_STEP_REFERENCE = re.compile(r"[^.\s\[]+([.\[].+)?")
+if TYPE_CHECKING:
+    from agent_reach.evals.suite.load import Suite
+
+_CLEARLY_MEANT = 0.8
+"""Names this alike (ratio of common letters) are slips of the pen whatever stands under them."""
 
 
-def is_matcher(value: Any) -> bool:
-    """A mapping with a key that begins with `$`."""
+def has_matcher_key(value: Any) -> bool:
+    """A mapping with a key that begins with `$`: a matcher, a slip of the pen, or a literal of another language."""
     return isinstance(value, Mapping) and any(isinstance(key, str) and key.startswith("$") for key in value)
 
 
 def matchers_in(value: Any, pointer: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every matcher inside a golden value with its pointer, outer ones first."""
+    """Every mapping with a `$` key inside a golden value, with its pointer, outer ones first."""
     if isinstance(value, Mapping):
-        if is_matcher(value):
+        if has_matcher_key(value):
             yield pointer, value
-            inner = value.get("$one_of", value.get("$unordered"))
-            if isinstance(inner, (list, tuple)):
-                for index, item in enumerate(inner):
-                    yield from matchers_in(
-                        item, f"{pointer}/{'$one_of' if '$one_of' in value else '$unordered'}/{index}"
-                    )
-            return
         for key, item in value.items():
-            yield from matchers_in(item, f"{pointer}/{escape(key)}")
+            form = MATCHERS.get(key) if is_matcher(value) else None
+            if form is None or form.holds_golds:
+                yield from matchers_in(item, f"{pointer}/{escape(key)}")
     elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             yield from matchers_in(item, f"{pointer}/{index}")
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _pattern_problem(value: Any) -> str:
-    if not isinstance(value, str):
-        return "must be a regular expression"
-    try:
-        re.compile(value)
-    except re.error as error:
-        return f"is no regular expression: {error}"
-    return ""
-
-
-def _date_problem(value: Any) -> str:
-    from datetime import date, datetime
-
-    if isinstance(value, str):
-        for read in (date.fromisoformat, datetime.fromisoformat):
-            try:
-                read(value)
-            except ValueError:
-                continue
-            return ""
-    return f"must be a date such as 2024-03-01, not {shown(value)}"
-
-
-def _types_problem(value: Any) -> str:
-    names = value if isinstance(value, (list, tuple)) else [value]
-    if names and all(isinstance(name, str) and name in JSON_TYPES for name in names):
-        return ""
-    return f"must be one of {', '.join(JSON_TYPES)}, not {shown(value)}"
-
-
-_CHECKS: dict[str, Callable[[Any], str]] = {
-    "$one_of": lambda value: (
-        "" if isinstance(value, (list, tuple)) and value else "must be a list of at least one value"
-    ),
-    "$pattern": _pattern_problem,
-    "$approx": lambda value: "" if _is_number(value) else f"must be a number, not {shown(value)}",
-    "$tol": lambda value: (
-        "" if _is_number(value) and value >= 0 else f"must be a number of 0 or more, not {shown(value)}"
-    ),
-    "$type": _types_problem,
-    "$any": lambda value: "" if value is True else f"must be true, not {shown(value)}",
-    "$unordered": lambda value: (
-        "" if isinstance(value, (list, tuple)) else f"must be a list, not {shown(value)}"
-    ),
-    "$date": _date_problem,
-    "$from": lambda value: (
-        ""
-        if isinstance(value, str) and _STEP_REFERENCE.fullmatch(value)
-        else f"must be 'step_id.path', not {shown(value)}"
-    ),
-    "$default": lambda value: "" if value is True else f"must be true, not {shown(value)}",
-}
-MATCHER_NAMES = tuple(name for name in _CHECKS if name != "$tol")
+def matchers_of_arguments(
+    arguments: Mapping[str, Any], pointer: str = ""
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The same for arguments, whose own keys are names of arguments (`$filter` may be one)."""
+    for name, value in arguments.items():
+        yield from matchers_in(value, f"{pointer}/{escape(name)}")
 
 
 def matcher_problem(matcher: Mapping[str, Any]) -> str:
-    """What is wrong with the form of a matcher; empty when nothing is."""
-    from agent_reach.text.tokens import nearest_names
+    """Why a mapping with a `$` key cannot be what its author meant; empty when it is a matcher, or a literal."""
+    unknown = [key for key in matcher if key not in MATCHERS]
+    if not unknown:
+        return form_problem(matcher) or _pattern_problem(matcher.get("$pattern"))
+    for key in unknown:
+        meant = _meant(key, matcher[key])
+        if meant:
+            return f"there is no matcher {key!r}: did you mean {meant!r}?"
+    if len(unknown) == len(matcher):
+        return ""
+    return f"there is no matcher {unknown[0]!r}: known are {', '.join(MATCHER_NAMES)}"
 
-    unknown = [key for key in matcher if key not in _CHECKS]
-    if unknown:
-        near = nearest_names(str(unknown[0]), list(_CHECKS), limit=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(MATCHER_NAMES)}"
-        return f"there is no matcher {unknown[0]!r}: {hint}"
-    names = [key for key in matcher if key != "$tol"]
-    if len(names) != 1:
-        return f"must have exactly one of {', '.join(MATCHER_NAMES)}, not {', '.join(map(str, matcher))}"
-    if "$tol" in matcher and names != ["$approx"]:
-        return "'$tol' goes with '$approx' only"
-    for key, value in matcher.items():
-        problem = _CHECKS[key](value)
-        if problem:
-            return f"{key!r} {problem}"
-    return ""
+
+def _pattern_problem(pattern: Any) -> str:
+    if pattern is None or pattern_search(pattern) is not None:
+        return ""
+    return "'$pattern' is no regular expression that can be searched for (write it as in JSON Schema)"
+
+
+def _meant(key: Any, value: Any) -> str:
+    """The matcher that a key is a misspelling of; empty where it may be a name of its own (`$gt`, `$ref`)."""
+    import difflib
+
+    if not isinstance(key, str) or not key.startswith("$"):
+        return ""
+    near = nearest_names(key, list(MATCHERS), limit=1)
+    if not near:
+        return ""
+    plain, other = (name.replace("_", "").replace("-", "").casefold() for name in (key, near[0]))
+    alike = difflib.SequenceMatcher(None, plain, other).ratio()
+    return near[0] if alike >= _CLEARLY_MEANT or not MATCHERS[near[0]].problem(value) else ""
+
+
+def check_matchers(task: Task) -> Iterator[Finding]:
+    """Matchers that are written wrongly (errors), and mappings that only look like one (warnings)."""
+    told: set[int] = set()
+    for pointer, values in _golden_values(task):
+        if id(values) in told:
+            continue
+        told.add(id(values))
+        if is_matcher(values):
+            yield _malformed(task, pointer, values, "it stands in place of the arguments")
+            continue
+        for place, matcher in matchers_of_arguments(values, pointer):
+            problem = matcher_problem(matcher)
+            if problem:
+                yield _malformed(task, place, matcher, problem)
+            elif not is_matcher(matcher):
+                yield _literal(task, place, matcher)
+
+
+def refuse_malformed(suite: Suite) -> Suite:
+    """The suite with the warnings of its matchers; raises `SuiteError` where a matcher is written wrongly.
+
+    Only matchers are looked at, without a catalog: a gold that silently means something else makes every figure wrong.
+    """
+    findings = [finding for task in suite.tasks for finding in check_matchers(task)]
+    bad = [finding for finding in findings if finding.severity == "error"]
+    if bad:
+        first = bad[0]
+        where = f"{first.source or suite.name}{f':{first.line}' if first.line else ''}"
+        more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+        raise SuiteError(
+            f"task {first.subject!r}: {first.message.en}{more}",
+            where=f"{where} {first.pointer}".strip(),
+            next_step="mend it; `agent-reach suite lint` lists all, docs/suite.md the matchers",
+        )
+    return replace(suite, findings=(*suite.findings, *findings)) if findings else suite
+
+
+def _golden_values(task: Task) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    several = len(task.paths) > 1
+    for number, path in enumerate(task.paths):
+        base = f"/paths/{number}" if several else "/path"
+        for position, stage in enumerate(path.stages):
+            for index, call in enumerate(stage):
+                place = f"{base}/{position}/{index}" if len(stage) > 1 else f"{base}/{position}"
+                yield f"{place}/args", call.args
+                yield f"{place}/optional", call.optional
+    for number, result in enumerate(task.results):
+        if result.args is not None:
+            yield f"/results/{number}/args", result.args
+
+
+def _malformed(task: Task, pointer: str, matcher: Mapping[str, Any], problem: str) -> Finding:
+    return task_finding(
+        task,
+        "matcher_malformed",
+        "error",
+        f"malformed matcher: {problem}",
+        f"匹配器写法有误：{problem}",
+        pointer=pointer,
+        fix=("see docs/suite.md, section Matchers", "见 docs/suite.md 的 Matchers 一节"),
+        data={"matcher": dict(matcher)},
+    )
+
+
+def _literal(task: Task, pointer: str, matcher: Mapping[str, Any]) -> Finding:
+    names = ", ".join(key for key in matcher if isinstance(key, str) and key.startswith("$"))
+    return task_finding(
+        task,
+        "matcher_unknown",
+        "warning",
+        f"there is no matcher {names}: the mapping is taken as it stands, as a literal value",
+        f"没有名为 {names} 的匹配器：该映射按字面值处理",
+        pointer=pointer,
+        fix=(f"matchers are {', '.join(MATCHER_NAMES)}", f"可用的匹配器：{'、'.join(MATCHER_NAMES)}"),
+        data={"matcher": dict(matcher)},
+    )
 
 
 def samples(value: Any, limit: int = 64) -> list[Any] | None:

@@ -9,8 +9,9 @@ from typing import Any
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.evals.suite.checks.base import PlacedCall, placed_calls, task_finding
 from agent_reach.evals.suite.checks.corpus import ISO_DATE, texts_in
-from agent_reach.evals.suite.checks.matchers import matcher_problem, matchers_in
+from agent_reach.evals.suite.checks.matchers import matcher_problem, matchers_of_arguments
 from agent_reach.records.finding import Finding
+from agent_reach.records.matchers import is_matcher
 from agent_reach.records.task import Task
 
 _CLOCK_WORD = re.compile(
@@ -26,8 +27,8 @@ def check_references(
     """`$from` must name an earlier step and a value that its recorded result has."""
     known = {other.call.id: other for other in earlier if other.call.id}
     for part, values in (("args", placed.call.args), ("optional", placed.call.optional)):
-        for pointer, matcher in matchers_in(values, f"{placed.pointer}/{part}"):
-            if "$from" not in matcher or matcher_problem(matcher):
+        for pointer, matcher in matchers_of_arguments(values, f"{placed.pointer}/{part}"):
+            if "$from" not in matcher or not is_matcher(matcher) or matcher_problem(matcher):
                 continue
             step, rest = split_reference(matcher["$from"])
             if step not in known:

@@ -12,9 +12,9 @@ from typing import Any
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.evals.suite.checks.base import PlacedCall, escape, placed_calls, shown, task_finding
 from agent_reach.evals.suite.checks.corpus import ISO_DATE, Corpora, Corpus, given_text, schema_text, texts_in
-from agent_reach.evals.suite.checks.matchers import is_matcher
 from agent_reach.evals.suite.checks.references import check_clock, check_references
 from agent_reach.records.finding import Finding, Severity
+from agent_reach.records.matchers import is_matcher
 from agent_reach.records.task import Task
 from agent_reach.records.tool import Tool
 
@@ -69,7 +69,7 @@ def _is_ignored(task: Task, tool: Tool, name: str) -> bool:
 
 def _unsupplied(value: Any, corpus: Corpora) -> list[Any]:
     """The literal parts of a golden value that the corpus does not hold; an alternative that it holds suffices."""
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and is_matcher(value):
         if "$one_of" in value and isinstance(value["$one_of"], (list, tuple)):
             per_item = [_unsupplied(item, corpus) for item in value["$one_of"]]
             return min(per_item, key=len) if per_item else []
@@ -77,10 +77,10 @@ def _unsupplied(value: Any, corpus: Corpora) -> list[Any]:
             return _unsupplied(value["$approx"], corpus)
         if "$date" in value:
             return _unsupplied(value["$date"], corpus)
-        if "$unordered" in value:
-            return _unsupplied(value["$unordered"], corpus)
-        if is_matcher(value):
-            return []
+        if "$unordered" in value or "$contains" in value:
+            return _unsupplied(value.get("$unordered", value.get("$contains")), corpus)
+        return []
+    if isinstance(value, Mapping):
         return [leaf for item in value.values() for leaf in _unsupplied(item, corpus)]
     if isinstance(value, (list, tuple)):
         return [leaf for item in value for leaf in _unsupplied(item, corpus)]
