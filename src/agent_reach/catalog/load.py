@@ -97,7 +97,16 @@ def _gather_text(source: str, options: LoadOptions, gatherer: Gatherer) -> Catal
     if source.lstrip().startswith(("{", "[")):
         return _gather_value(parse_text(source, options.where or "text"), options, gatherer)
     path = Path(source)
-    if path.exists() or path.suffix in (".json", ".jsonl", ".yaml", ".yml", ".py"):
+    try:
+        present = path.exists()
+    except (OSError, ValueError) as error:  # too long for a name, or holding what no name may hold
+        shown = source if len(source) <= 100 else f"{source[:97]}..."
+        raise CatalogError(
+            f"this can be no path: {getattr(error, 'strerror', None) or error}",
+            where=repr(shown),
+            next_step=f"give {_FORMS}",
+        ) from error
+    if present or path.suffix in (".json", ".jsonl", ".yaml", ".yml", ".py"):
         return gather_path(path, options, gatherer)
     if _MODULE.match(source):
         from agent_reach.catalog.sources.python import gather_module

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from agent_reach.cli.output import language_option, write_whole
+from agent_reach.cli.output import echo, language_option, write_whole
 from agent_reach.records.message import Language
 
 _DEFAULT = "baseline.json"
@@ -39,7 +39,7 @@ def promote(report: str, target: Path, force: bool, language: Language) -> None:
 
     text, message = promoted_text(locate_report(report), target, force=force)
     write_whole(target, text)
-    click.echo(message.text(language))
+    echo(message.text(language))
 
 
 @command.command()
@@ -52,4 +52,4 @@ def show(baseline: str, language: Language) -> None:
     from agent_reach.reports.terminal import summary_lines
 
     for line in summary_lines(read_report(locate_report(baseline)), language):
-        click.echo(line)
+        echo(line)

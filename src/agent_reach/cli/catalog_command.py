@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from agent_reach.cli.output import language_option, print_findings, print_json, write_whole
+from agent_reach.cli.output import echo, language_option, print_findings, print_json, write_whole
 from agent_reach.records.message import Language, Message
 
 _FORMS = ("openai", "responses", "anthropic", "langchain", "gemini", "mcp")
@@ -69,14 +69,14 @@ def show(
         return 0
     _print_rows(rows, language)
     for item in catalog.quarantined:
-        click.echo(f"x {item.key}: {item.reason.message.text(language)}")
+        echo(f"x {item.key}: {item.reason.message.text(language)}")
     print_findings(catalog.findings, language)
     total = sum(row["tokens"] for row in rows)
     english = (
         f"{len(rows)} tools, about {total} tokens, {len(catalog.quarantined)} quarantined, {catalog.hash}"
     )
     chinese = f"{len(rows)} 个工具，约 {total} 个 token，{len(catalog.quarantined)} 个被隔离，{catalog.hash}"
-    click.echo(Message(english, chinese).text(language))
+    echo(Message(english, chinese).text(language))
     return 0
 
 
@@ -102,13 +102,13 @@ def _print_rows(rows: list[dict[str, Any]], language: Language) -> None:
         .split("|")
     )
     width = min(60, max([len(row["key"]) for row in rows] + [len(heads[0])]))
-    click.echo(f"{heads[0]:<{width}} {heads[1]:>6} {heads[2]:>6}  {heads[3]:<12} {heads[4]}")
+    echo(f"{heads[0]:<{width}} {heads[1]:>6} {heads[2]:>6}  {heads[3]:<12} {heads[4]}")
     for row in rows:
         params = f"{len(row['required'])}/{row['parameters']}"
         effects = ",".join(row["effects"]) or "?"
         text = row["description"]
         text = text if len(text) <= 70 else text[:67] + "..."
-        click.echo(f"{row['key']:<{width}} {row['tokens']:>6} {params:>6}  {effects:<12} {text}")
+        echo(f"{row['key']:<{width}} {row['tokens']:>6} {params:>6}  {effects:<12} {text}")
 
 
 def _tool_document(catalog: Any, name: str) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def diff(
     elif difference.drift:
         print_difference(difference, language)
     else:
-        click.echo(Message("no difference", "没有差别").text(language))
+        echo(Message("no difference", "没有差别").text(language))
     grave = KINDS[: KINDS.index(fail_on) + 1] if fail_on else ()
     if (exit_code and difference.drift) or any(kind in grave for kind in difference.kinds):
         return 1
@@ -213,7 +213,7 @@ def export(
     )
     for change in exported.changes:
         place = f"{change.tool} {change.pointer}".strip()
-        click.echo(f"- {change.rule} {place}: {change.message.text(language)}", err=True)
+        echo(f"- {change.rule} {place}: {change.message.text(language)}", err=True)
     definitions: Any = list(exported.definitions)
     if form == "mcp":
         definitions = {"tools": definitions}

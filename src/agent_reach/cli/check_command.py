@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from agent_reach.cli.main import EXIT_GATE, EXIT_GOOD
-from agent_reach.cli.output import language_option, print_json
+from agent_reach.cli.output import echo, language_option, print_json
 from agent_reach.records.message import Language
 
 
@@ -69,5 +69,5 @@ def command(
     if as_json:
         print_json(redactor.value(to_json(look)))
     else:
-        click.echo(redactor.text("\n".join(first_look_lines(look, language))))
+        echo(redactor.text("\n".join(first_look_lines(look, language))))
     return EXIT_GATE if strict and look.has_errors else EXIT_GOOD

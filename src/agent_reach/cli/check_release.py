@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-import click
-
-from agent_reach.cli.output import print_json
+from agent_reach.cli.output import echo, print_json
 from agent_reach.records.message import Language
 
 if TYPE_CHECKING:
@@ -39,10 +37,10 @@ def run_release_check(project: ProjectConfig, *, as_json: bool, language: Langua
         return result.exit_code
     for check in result.checks:
         text = redactor.text(f"{_MARKS[check.state]} {check.name}: {check.message.text(language)}")
-        click.echo("\n".join(wrap(text, 80, first="", indent="    ")))
+        echo("\n".join(wrap(text, 80, first="", indent="    ")))
         for finding in check.findings[:5]:
             place = " ".join(part for part in (finding.subject, finding.pointer) if part)
-            click.echo(
+            echo(
                 "\n".join(
                     wrap(
                         redactor.text(f"{finding.code} {place}: {finding.message.text(language)}"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent_reach.cli.main import EXIT_GOOD
-from agent_reach.cli.output import language_option, write_whole
+from agent_reach.cli.output import echo, language_option, write_whole
 from agent_reach.records.message import Language, Message
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def command(output: Path, live: str | None, model_name: str, api_key_env: str, l
     chosen = _live_agent(live, model_name, api_key_env) if live else None
 
     def listeners(name: str) -> tuple[Any, ...]:
-        click.echo(Message(f"measuring: {name}", f"正在测量：{name}").text(language), err=True)
+        echo(Message(f"measuring: {name}", f"正在测量：{name}").text(language), err=True)
         return (progress_listener(language),) if name == "live" else ()
 
     runs = asyncio.run(run_demo(output, live=chosen, environment=os.environ, listeners=listeners))
@@ -69,8 +69,8 @@ def command(output: Path, live: str | None, model_name: str, api_key_env: str, l
     write_whole(output / "report.html", render_html(first, language))
     for other in runs[1:]:
         write_report(other.report, output / f"report-{other.name}.json")
-    click.echo("\n".join(summary_lines(first, language)))
-    click.echo("\n".join(["", *_table(runs, language), "", *_next_steps(output, first, language)]))
+    echo("\n".join(summary_lines(first, language)))
+    echo("\n".join(["", *_table(runs, language), "", *_next_steps(output, first, language)]))
     return EXIT_GOOD
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from agent_reach.cli.output import language_option, print_findings, print_json, write_whole
+from agent_reach.cli.output import echo, language_option, print_findings, print_json, write_whole
 from agent_reach.records.message import Language
 
 
@@ -69,6 +69,6 @@ def command(
         print_json(to_json(result))
         return result.exit_code
     for line in gate_lines(result, language):
-        click.echo(line)
+        echo(line)
     print_findings(result.findings, language)
     return result.exit_code

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from agent_reach.cli.output import language_option, print_json
+from agent_reach.cli.output import echo, language_option, print_json
 from agent_reach.records.message import Language
 
 
@@ -100,4 +100,4 @@ def command(
         return
     width = max(60, min(120, shutil.get_terminal_size().columns)) if sys.stdout.isatty() else 80
     for line in explain_lines(found, chosen, language, full=full, width=width):
-        click.echo(line)
+        echo(line)

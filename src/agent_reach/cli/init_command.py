@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from agent_reach.cli.output import language_option, write_whole
+from agent_reach.cli.output import echo, language_option, write_whole
 from agent_reach.errors import InputError
 from agent_reach.records.message import Language, Message
 
@@ -44,5 +44,5 @@ def command(folder: Path, catalog: str, force: bool, language: Language) -> None
         )
     for name, text in files.items():
         write_whole(folder / name, text)
-        click.echo(str(folder / name))
-    click.echo(_NEXT.text(language).format(suite=SUITE_FILE), err=True)
+        echo(str(folder / name))
+    echo(_NEXT.text(language).format(suite=SUITE_FILE), err=True)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from agent_reach.cli.main import EXIT_GATE, EXIT_GOOD
-from agent_reach.cli.output import language_option, print_json, write_whole
+from agent_reach.cli.output import echo, language_option, print_json, write_whole
 from agent_reach.records.message import Language
 
 _FORMATS = ["text", "json", "sarif", "markdown"]
@@ -72,7 +72,7 @@ def command(
     from agent_reach.lint.options import read_lint_options
 
     if list_rules:
-        click.echo("\n".join(rule_lines(language)))
+        echo("\n".join(rule_lines(language)))
         return EXIT_GOOD
     project = find_project_config(config) if source is None or config else None
     settings = project.lint if project is not None else {}
@@ -113,7 +113,7 @@ def _write(value: Any, output: str | None) -> None:
             value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2) + "\n",
         )
     elif isinstance(value, str):
-        click.echo(value)
+        echo(value)
     else:
         print_json(value)
 
@@ -137,4 +137,4 @@ def _write_proposals(result: Any, path: str, language: Language) -> None:
         "en": f"proposals for {len(document.get('tools', {}))} tools written to {path}",
         "zh": f"已将 {len(document.get('tools', {}))} 个工具的建议写入 {path}",
     }
-    click.echo(told[language], err=True)
+    echo(told[language], err=True)

@@ -6,19 +6,22 @@ Exit codes: 0 good, 1 the gate or threshold says no, 2 usage or input error, 3 n
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import TextIO
 
 import click
 
-from agent_reach.errors import AgentReachError
 from agent_reach.version import __version__
 
 EXIT_GOOD = 0
 EXIT_GATE = 1
 EXIT_INPUT = 2
 EXIT_UNDECIDED = 3
+EXIT_STOPPED = 130
 
 COMMANDS: dict[str, str] = {
     "demo": "Run the whole loop on the bundled store, offline.",
@@ -91,23 +94,36 @@ def run_command_line(arguments: Sequence[str] | None = None) -> int:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        result = group.main(args=None if arguments is None else list(arguments), standalone_mode=False)
+        result = group.main(args=given, standalone_mode=False)
+        sys.stdout.flush()  # a full disk shows here, and not after the exit code is settled
     except click.exceptions.Exit as error:
         return error.exit_code
-    except click.ClickException as error:
-        error.show()
-        return EXIT_INPUT
-    except click.Abort:
-        click.echo("stopped", err=True)
-        return 130
-    except KeyboardInterrupt:
-        click.echo("stopped", err=True)
-        return 130
-    except AgentReachError as error:
-        click.echo(f"error: {error}", err=True)
-        return EXIT_INPUT
+    except (click.Abort, KeyboardInterrupt):
+        from agent_reach.cli.failure import tell_stopped
+
+        tell_stopped(given)
+        return EXIT_STOPPED
     except BrokenPipeError:
-        sys.stderr.close()
+        _drop_output(sys.stdout)
         return EXIT_GOOD
+    except Exception as error:
+        from agent_reach.cli.failure import tell
+
+        if isinstance(error, OSError):
+            _drop_output(sys.stdout)
+        try:
+            tell(error, given)
+        except OSError:  # stderr is gone too: the exit code is all that is left
+            _drop_output(sys.stderr)
+        return EXIT_INPUT
     return result if isinstance(result, int) else EXIT_GOOD
+
+
+def _drop_output(stream: TextIO) -> None:
+    """Let what could not be written go, or Python tries again at its end and complains in the middle of nowhere."""
+    with contextlib.suppress(OSError, ValueError):
+        number = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(number, stream.fileno())
+        os.close(number)

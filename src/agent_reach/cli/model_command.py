@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agent_reach.cli.output import language_option, print_json
+from agent_reach.cli.output import echo, language_option, print_json
 from agent_reach.records.message import Language, Message
 
 
@@ -29,17 +29,17 @@ def fetch(folder: str | None, as_json: bool, language: Language) -> None:
     waiting = Message(
         "fetching SmolLM2-135M-Instruct (98 MB) ...", "正在下载 SmolLM2-135M-Instruct（98 MB）……"
     )
-    click.echo(waiting.text(language), err=True)
+    echo(waiting.text(language), err=True)
     path = fetch_model(folder)
     if as_json:
         print_json({"path": str(path), "sha256": MODEL_DIGEST, "licence": LICENCE})
         return
-    click.echo(str(path))
+    echo(str(path))
     hint = Message(
         "use it with `agent: local` in config.yaml (small: it runs everywhere and often chooses wrong)",
         "在 config.yaml 中写 `agent: local` 即可使用（模型很小，处处能跑，但常选错工具）",
     )
-    click.echo(hint.text(language), err=True)
+    echo(hint.text(language), err=True)
 
 
 @command.command("path")
@@ -53,11 +53,11 @@ def path(as_json: bool, language: Language) -> int:
     if as_json:
         print_json({"path": str(found) if found else None})
     elif found:
-        click.echo(str(found))
+        echo(str(found))
     else:
         missing = Message(
             f"no model in {default_cache()}; run `agent-reach model fetch`",
             f"{default_cache()} 中没有模型；请运行 `agent-reach model fetch`",
         )
-        click.echo(missing.text(language), err=True)
+        echo(missing.text(language), err=True)
     return 0 if found else 1

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from agent_reach.cli.main import EXIT_GATE, EXIT_GOOD
-from agent_reach.cli.output import language_option, print_json
+from agent_reach.cli.output import echo, language_option, print_json
 from agent_reach.records.message import Language, Message
 
 
@@ -81,7 +81,7 @@ def command(
     if as_json:
         print_json(Redactor.standard().value(to_json(result)))
     else:
-        click.echo(Redactor.standard().text("\n".join(_lines(result, language))))
+        echo(Redactor.standard().text("\n".join(_lines(result, language))))
     blocked = bool(result.blocked) or any(server.state == "blocked" for server in result.servers)
     return EXIT_GATE if blocked else EXIT_GOOD
 

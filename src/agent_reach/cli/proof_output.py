@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from agent_reach.records.message import Language, Message
 from agent_reach.records.score import ProofTrial
 
@@ -137,7 +135,7 @@ def prove_and_show(
     outputs: tuple[Path, ...] = (),
 ) -> Any:
     """Prove the causes of a report, show what was found, write the report with its proofs to `outputs`."""
-    from agent_reach.cli.output import print_json
+    from agent_reach.cli.output import echo, print_json
     from agent_reach.cli.progress import progress_listener
     from agent_reach.evals.interventions.prove import ProveOptions, proof_cost, prove
     from agent_reach.evals.runner_setup import RunOptions
@@ -152,7 +150,7 @@ def prove_and_show(
                 {"decisions": cost.decisions, "attempts": cost.singles, "at_most_for_pairs": cost.pairs}
             )
         else:
-            click.echo(cost_line(cost, language))
+            echo(cost_line(cost, language))
         return report
     listener = progress_listener(language, quiet=quiet)
     laboratory = LaboratoryOptions(
@@ -169,5 +167,5 @@ def prove_and_show(
         print_json(proof_document(result))
     else:
         for line in proof_lines(result, language):
-            click.echo(line, err=to_stderr)
+            echo(line, err=to_stderr)
     return result.report

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from agent_reach.cli.output import language_option, print_json, write_whole
+from agent_reach.cli.output import echo, language_option, print_json, write_whole
 from agent_reach.records.message import Language
 
 FORMS = ("html", "markdown", "junit", "decision-log", "json")
@@ -41,10 +41,10 @@ def render(report: str, form: str, output: Path | None, language: Language) -> N
     chosen = load_format(form)
     text = chosen.render(read_report(locate_report(report)), language)
     if output is None:
-        click.echo(text, nl=False)
+        echo(text, nl=False)
         return
     write_whole(output, text)
-    click.echo(str(output), err=True)
+    echo(str(output), err=True)
 
 
 @command.command()
@@ -62,4 +62,4 @@ def summary(report: str, as_json: bool, language: Language) -> None:
         print_json(summary_document(found))
         return
     for line in summary_lines(found, language):
-        click.echo(line)
+        echo(line)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent_reach.cli.main import EXIT_GATE, EXIT_GOOD
-from agent_reach.cli.output import language_option, print_findings, print_json
+from agent_reach.cli.output import echo, language_option, print_findings, print_json
 from agent_reach.records.message import Language
 
 if TYPE_CHECKING:
@@ -108,25 +108,25 @@ def _print_text(
     chinese = language == "zh"
     if not found:
         near = ", ".join(found.nearest_names)
-        click.echo("没有适合的工具。" if chinese else "No tool fits.")
+        echo("没有适合的工具。" if chinese else "No tool fits.")
         if near:
-            click.echo(f"最接近的名称：{near}" if chinese else f"Nearest names: {near}")
+            echo(f"最接近的名称：{near}" if chinese else f"Nearest names: {near}")
         return
     width = max(len(candidate.tool.key) for candidate in found)
     for candidate in found:
-        click.echo(f"{candidate.score:5.2f}  {candidate.tool.key:<{width}}  {candidate.why}")
+        echo(f"{candidate.score:5.2f}  {candidate.tool.key:<{width}}  {candidate.why}")
         for proposal in reach.prefill(candidate.tool, query, now=now).proposals:
-            click.echo(f"       {proposal.parameter} = {proposal.value!r}  <- {proposal.text!r}")
+            echo(f"       {proposal.parameter} = {proposal.value!r}  <- {proposal.text!r}")
     text = reach.candidate_text(found, conversation=query, now=now, budget=budget)
-    click.echo(f"\n{text}\n")
+    echo(f"\n{text}\n")
     saving = token_saving(text, found, reach.catalog)
     if chinese:
-        click.echo(
+        echo(
             f"展示 {saving.shown} 个 token；完整定义 {saving.full}（-{saving.against_full:.0%}）；"
             f"全部工具 {saving.all_tools}（-{saving.against_all:.0%}）"
         )
     else:
-        click.echo(str(saving))
+        echo(str(saving))
 
 
 def _print_form(
@@ -135,7 +135,7 @@ def _print_form(
     from agent_reach.router import confirm
 
     if form == "lines":
-        click.echo(reach.candidate_text(found, conversation=query, now=now, budget=budget))
+        echo(reach.candidate_text(found, conversation=query, now=now, budget=budget))
     elif form == "openai":
         print_json(confirm.openai_tools(found, reach.catalog))
     elif form == "openai-search":

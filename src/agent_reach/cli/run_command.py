@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from agent_reach.cli.main import EXIT_GATE, EXIT_GOOD, EXIT_UNDECIDED
-from agent_reach.cli.output import language_option, print_json, write_whole
+from agent_reach.cli.output import echo, language_option, print_json, write_whole
 from agent_reach.records.message import Language, Message
 
 
@@ -129,7 +129,7 @@ def command(
             "stopped; finished attempts are kept, go on with --resume",
             "已停止；已完成的尝试已保存，可用 --resume 继续",
         )
-        click.echo(hint.text(language), err=True)
+        echo(hint.text(language), err=True)
         raise
     if prove:
         from agent_reach.cli.proof_output import prove_and_show
@@ -157,7 +157,7 @@ def command(
         from agent_reach.reports.terminal import summary_lines
 
         for line in summary_lines(result, language):
-            click.echo(line)
+            echo(line)
     if not result.sufficient:
         return EXIT_UNDECIDED
     if gate is not None:
@@ -176,7 +176,7 @@ def _write_forms(report: Any, places: dict[str, Path | None], language: Language
 
 
 def _gate_exit(gate: Any, on_suspect: str, language: Language) -> int:
-    click.echo(gate.headline.text(language), err=True)
+    echo(gate.headline.text(language), err=True)
     if gate.verdict == "regression" or (gate.verdict == "suspect" and on_suspect == "fail"):
         return EXIT_GATE
     return EXIT_UNDECIDED if gate.verdict in ("incomparable", "insufficient") else EXIT_GOOD
@@ -187,10 +187,10 @@ def _limit_exit(report: Any, limit: tuple[str, float], language: Language) -> in
     value = report.metrics[name].value if name in report.metrics else None
     if value is None:
         words = Message(f"{name} was not evaluated", f"{name} 未评估")
-        click.echo(words.text(language), err=True)
+        echo(words.text(language), err=True)
         return EXIT_UNDECIDED
     if value >= least:
         return EXIT_GOOD
     words = Message(f"{name} {value:.1%} is below {least:.1%}", f"{name} 为 {value:.1%}，低于 {least:.1%}")
-    click.echo(words.text(language), err=True)
+    echo(words.text(language), err=True)
     return EXIT_GATE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent_reach.cli.output import language_option, print_findings
+from agent_reach.cli.output import echo, language_option, print_findings
 from agent_reach.records.message import Language, Message
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def command(
 
 def _say(address: str, language: Language) -> None:
     words = Message(f"serving {address}", f"正在提供服务：{address}")
-    click.echo(words.text(language), err=True)
+    echo(words.text(language), err=True)
 
 
 def _project(source: str | None, config: str | None, overlay: str | None, store: str | None) -> ProjectConfig:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent_reach.cli.output import language_option, print_findings, print_json
+from agent_reach.cli.output import echo, language_option, print_findings, print_json
 from agent_reach.records.message import Language, Message
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def command(
         print_json(_summary(catalog, str(target)))
     else:
         print_findings(catalog.findings, language)
-        click.echo(_written(catalog, target).text(language))
+        echo(_written(catalog, target).text(language))
     return 0
 
 
@@ -142,10 +142,10 @@ def _report_check(locked: Catalog, catalog: Catalog, path: Path, as_json: bool, 
     if failed:
         names = ", ".join(failed)
         message = Message(f"not decidable: no answer from {names}", f"无法判定：{names} 没有应答")
-        click.echo(message.text(language), err=True)
+        echo(message.text(language), err=True)
         return 3
     if not difference.drift and not as_json:
-        click.echo(Message(f"{path}: no drift", f"{path}：没有漂移").text(language))
+        echo(Message(f"{path}: no drift", f"{path}：没有漂移").text(language))
     return 1 if difference.drift else 0
 
 
@@ -164,7 +164,7 @@ def _approve(
         print_json({**difference.document(), "approved": list(taken)})
     else:
         listed = ", ".join(taken) or "-"
-        click.echo(Message(f"{path}: approved {listed}", f"{path}：已批准 {listed}").text(language))
+        echo(Message(f"{path}: approved {listed}", f"{path}：已批准 {listed}").text(language))
     return 0
 
 
@@ -184,7 +184,7 @@ def print_difference(difference: CatalogDiff, language: Language) -> None:
             if rename.exact
             else Message(f" ({rename.score:.0%} alike)", f"（相似 {rename.score:.0%}）")
         )
-        click.echo(f"~ {rename.old} -> {rename.new}{sure.text(language)}")
+        echo(f"~ {rename.old} -> {rename.new}{sure.text(language)}")
     marks = (
         ("+", difference.added, Message("added", "新增")),
         ("-", difference.removed, Message("removed", "删除")),
@@ -194,17 +194,17 @@ def print_difference(difference: CatalogDiff, language: Language) -> None:
     for mark, keys, word in marks:
         for key in keys:
             note = Message(" (writes)", "（会写入）").text(language) if key in difference.added_writes else ""
-            click.echo(f"{mark} {key} {word.text(language)}{note}")
+            echo(f"{mark} {key} {word.text(language)}{note}")
     for tool in difference.changed:
-        click.echo(f"* {tool.key}")
+        echo(f"* {tool.key}")
         for change in tool.changes:
             kind = _KIND_WORDS[change.kind].text(language)
-            click.echo(f"    {kind:<10} {change.field}{change.pointer}: {change.message.text(language)}")
+            echo(f"    {kind:<10} {change.field}{change.pointer}: {change.message.text(language)}")
             if change.kind == "wording" and isinstance(change.before, str) and isinstance(change.after, str):
-                click.echo(f"      - {_line(change.before)}")
-                click.echo(f"      + {_line(change.after)}")
+                echo(f"      - {_line(change.before)}")
+                echo(f"      + {_line(change.after)}")
     if difference.old_hash != difference.new_hash:
-        click.echo(f"{difference.old_hash} -> {difference.new_hash}")
+        echo(f"{difference.old_hash} -> {difference.new_hash}")
 
 
 def _line(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from agent_reach.cli.output import language_option, print_findings, print_json, write_whole
+from agent_reach.cli.output import echo, language_option, print_findings, print_json, write_whole
 from agent_reach.records.message import Language
 
 _CONFIG = click.option(
@@ -61,7 +61,7 @@ def list_(
             print_json(dict(around.suites))
             return
         for line in suites_lines(around, language):
-            click.echo(line)
+            echo(line)
         return
     chosen = around.suite(suite).select(
         tags=tags, ids=ids, kinds=kinds, patterns=patterns, allow_empty=allow_empty
@@ -70,7 +70,7 @@ def list_(
         print_json(tasks_document(chosen))
         return
     for line in suite_lines(chosen, language):
-        click.echo(line)
+        echo(line)
 
 
 @command.command()
@@ -118,7 +118,7 @@ def lint(
     else:
         print_findings(findings, language, err=False)
         for line in figure_lines(counts, findings, language):
-            click.echo(line)
+            echo(line)
     return 1 if reaches(findings, fail_on) else 0
 
 
@@ -173,9 +173,9 @@ def import_(
     )
     for path, text in result.files.items():
         write_whole(path, text)
-        click.echo(str(path))
+        echo(str(path))
     print_findings(result.findings, language)
-    click.echo(f"{len(result.suite)} tasks, {result.suite.hash}", err=True)
+    echo(f"{len(result.suite)} tasks, {result.suite.hash}", err=True)
 
 
 @command.command()
@@ -209,7 +209,7 @@ def export(
     )
     refuse_present([output], force)
     write_whole(output, suite_text(chosen.tasks, output))
-    click.echo(str(output))
+    echo(str(output))
 
 
 @command.command()
@@ -284,11 +284,11 @@ def draft(
         per_tool=per_tool,
     )
     write_whole(output, suite_text(made.tasks, output))
-    click.echo(str(output))
+    echo(str(output))
     for message in made.gaps:
-        click.echo(f"- {message.text(language)}", err=True)
+        echo(f"- {message.text(language)}", err=True)
     said = Message(
         f"{len(made.tasks)} tasks, all marked for review; {len(made.dropped)} near duplicates left out",
         f"{len(made.tasks)} 个任务，均待人工确认；去掉 {len(made.dropped)} 个近似重复",
     )
-    click.echo(said.text(language), err=True)
+    echo(said.text(language), err=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent_reach.cli.main import EXIT_GOOD, EXIT_UNDECIDED
-from agent_reach.cli.output import language_option, print_json, write_whole
+from agent_reach.cli.output import echo, language_option, print_json, write_whole
 from agent_reach.records.message import Language
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def command(
         print_json(sweep_document(result))
     else:
         for line in sweep_lines(result, language):
-            click.echo(line)
+            echo(line)
     total = result.lost + sum(point.attempts for point in result.points)
     return EXIT_UNDECIDED if total and result.lost / total > 0.05 else EXIT_GOOD
 
@@ -131,7 +131,7 @@ def _say_cost(cost: Any, language: Language) -> None:
         f"{cost.points} points, {cost.asked} attempts, {cost.needed} to be made when equal ones are shared",
         f"{cost.points} 个点，{cost.asked} 次尝试；相同的尝试共享后需要 {cost.needed} 次",
     )
-    click.echo(said.text(language))
+    echo(said.text(language))
 
 
 def _options(axes: dict[str, Any], environment: dict[str, str]) -> SweepOptions:
@@ -229,4 +229,4 @@ def _predict(
         print_json(to_json(found))
         return
     for line in prediction_lines(found, language):
-        click.echo(line)
+        echo(line)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent_reach.cli.main import EXIT_GOOD
-from agent_reach.cli.output import language_option, print_findings, print_json, write_whole
+from agent_reach.cli.output import echo, language_option, print_findings, print_json, write_whole
 from agent_reach.records.message import Language
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def import_command(
                 }
             )
             if not as_json:
-                click.echo(f"{name}: {imported.format}, {count} traces, {calls} calls")
+                echo(f"{name}: {imported.format}, {count} traces, {calls} calls")
                 print_findings(imported.findings[:20], language)
     if as_json:
         print_json(rows)
@@ -129,7 +129,7 @@ def export_command(
         if collector:
             from agent_reach.traces.exporters.telemetry import send_otlp
 
-            click.echo(f"{send_otlp(chosen, collector)} traces sent", err=True)
+            echo(f"{send_otlp(chosen, collector)} traces sent", err=True)
         elif form == "parquet":
             from agent_reach.traces.exporters.parquet import write_parquet
 
@@ -137,7 +137,7 @@ def export_command(
                 raise InputError(
                     "a Parquet file needs a name", where="--output", next_step="--output calls.parquet"
                 )
-            click.echo(f"{write_parquet(chosen, Path(output))} calls written", err=True)
+            echo(f"{write_parquet(chosen, Path(output))} calls written", err=True)
         else:
             from agent_reach.traces.exporters.table import EXPORTERS
 
@@ -148,7 +148,7 @@ def export_command(
                 write_whole(Path(output), "".join(f"{line}\n" for line in lines))
             else:
                 for line in lines:
-                    click.echo(line)
+                    echo(line)
     return EXIT_GOOD
 
 
@@ -170,11 +170,11 @@ def list_command(limit: int, store_url: str | None, as_json: bool, **wanted: Any
 
     for one in found:
         state = "x" if one.failed else "+" if one.calls else "-"
-        click.echo(
+        echo(
             f"{state} {fit(one.trace_id, 18)} {_when(one.started_at)} {one.calls:>3} calls  {fit(one_line(one.query), 32)}".rstrip()
         )
     if not found:
-        click.echo("no trace matches", err=True)
+        echo("no trace matches", err=True)
     return EXIT_GOOD
 
 
@@ -193,7 +193,7 @@ def show_command(trace_id: str, store_url: str | None, as_json: bool, language: 
     if as_json:
         print_json(to_json(trace))
     else:
-        click.echo("\n".join(trace_lines(trace, language)))
+        echo("\n".join(trace_lines(trace, language)))
     return EXIT_GOOD
 
 
@@ -212,13 +212,13 @@ def stats_command(since: str | None, until: str | None, store_url: str | None, a
     if as_json:
         print_json(to_json(tuple(found)))
         return EXIT_GOOD
-    click.echo(f"{'tool':<34}{'calls':>7}{'ok':>7}{'failed':>8}{'unknown':>8}{'p50':>8}{'p95':>8}")
+    echo(f"{'tool':<34}{'calls':>7}{'ok':>7}{'failed':>8}{'unknown':>8}{'p50':>8}{'p95':>8}")
     for one in found:
         times = "".join(
             f"{value:>8.0f}" if value is not None else f"{'-':>8}"
             for value in (one.latency_p50, one.latency_p95)
         )
-        click.echo(f"{fit(one.tool, 33)} {one.calls:>7}{one.ok:>7}{one.failed:>8}{one.unknown:>8}{times}")
+        echo(f"{fit(one.tool, 33)} {one.calls:>7}{one.ok:>7}{one.failed:>8}{one.unknown:>8}{times}")
     return EXIT_GOOD
 
 
@@ -241,7 +241,7 @@ def prune_command(before: str | None, max_megabytes: float | None, store_url: st
     limit = int(max_megabytes * 1_000_000) if max_megabytes is not None else None
     with _open(store_url) as store:
         deleted = store.prune(before=_moment(before, "--before"), max_bytes=limit)
-    click.echo(f"{deleted} traces deleted")
+    echo(f"{deleted} traces deleted")
     return EXIT_GOOD
 
 
@@ -254,10 +254,10 @@ def migrate_command(store_url: str | None, target: str | None) -> int:
 
     with _open(store_url) as store:
         if target is None:
-            click.echo("the store is up to date")
+            echo("the store is up to date")
             return EXIT_GOOD
         with TraceStore.open(target) as other:
-            click.echo(f"{other.add_all(store.iterate())} traces copied")
+            echo(f"{other.add_all(store.iterate())} traces copied")
     return EXIT_GOOD
 
 
@@ -278,10 +278,10 @@ def receive_command(port: int, store_url: str | None) -> int:
     from agent_reach.traces.receiver import TelemetryReceiver
 
     with _open(store_url) as store, TelemetryReceiver(store, port=port) as receiver:
-        click.echo(f"receiving at {receiver.address}; stop with Ctrl-C", err=True)
+        echo(f"receiving at {receiver.address}; stop with Ctrl-C", err=True)
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
-    click.echo(", ".join(f"{count} {name}" for name, count in receiver.counts.items()))
+    echo(", ".join(f"{count} {name}" for name, count in receiver.counts.items()))
     print_findings(receiver.findings[:20], "en")
     return EXIT_GOOD
 

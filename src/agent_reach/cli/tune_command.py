@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent_reach.cli.main import EXIT_GOOD, EXIT_UNDECIDED
-from agent_reach.cli.output import language_option, print_json, write_whole
+from agent_reach.cli.output import echo, language_option, print_json, write_whole
 from agent_reach.records.message import Language, Message
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def command(
                 f"{cost.baseline} attempts for the baseline, {cost.most} at most in all",
                 f"基线 {cost.baseline} 次尝试，总计最多 {cost.most} 次",
             )
-            click.echo(said.text(language))
+            echo(said.text(language))
         return EXIT_GOOD
     sources = (
         settings.overlay,
@@ -135,8 +135,8 @@ def command(
         print_json(tune_document(result))
     else:
         for line in tune_lines(result, language):
-            click.echo(line)
-        click.echo(str(output))
+            echo(line)
+        echo(str(output))
     return EXIT_UNDECIDED if result.spent and result.lost / result.spent > 0.05 else EXIT_GOOD
 
 

@@ -116,16 +116,25 @@ def fit(text: str, width: int) -> str:
 
 def one_line(text: str) -> str:
     """The text on one line, control characters (terminal escapes among them) replaced so that they do nothing."""
-    joined = " ".join(text.split())
+    return plain_text(" ".join(text.split()))
+
+
+def plain_text(text: str) -> str:
+    """The text with its line breaks and tabs, every other control character (terminal escapes, bells, marks that turn the
+    direction of writing) replaced so that it does nothing."""
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(
-        "\ufffd"
-        if unicodedata.category(character) in ("Cc", "Cs") or character in _DIRECTION_MARKS
-        else character
-        for character in joined
+        "\ufffd" if character not in "\n\t" and is_control(character) else character for character in text
     )
 
 
-_DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+def is_control(character: str) -> bool:
+    """True for a character that a terminal acts on instead of showing it, line breaks and tabs among them."""
+    return unicodedata.category(character) in ("Cc", "Cs") or character in _DIRECTION_MARKS
+
+
+_DIRECTION_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _NOT_AT_START = frozenset("，。；：、！？）】》”’%,.;:!?)]}")
 
 
