@@ -75,22 +75,24 @@ def import_command(
         for name in files:
             imported = import_traces(name, form)
             count = calls = 0
+            before = store.count()
             for trace in imported:
                 store.add(trace)
                 count += 1
                 calls += len(trace.calls)
-            store.flush()
+            new = store.count() - before
             rows.append(
                 {
                     "file": name,
                     "format": imported.format,
                     "traces": count,
+                    "new": new,
                     "calls": calls,
                     "findings": imported.counts,
                 }
             )
             if not as_json:
-                echo(f"{name}: {imported.format}, {count} traces, {calls} calls")
+                echo(f"{name}: {imported.format}, {count} traces ({new} new), {calls} calls")
                 print_findings(imported.findings[:20], language)
     if as_json:
         print_json(rows)
@@ -284,6 +286,69 @@ def receive_command(port: int, store_url: str | None) -> int:
     echo(", ".join(f"{count} {name}" for name, count in receiver.counts.items()))
     print_findings(receiver.findings[:20], "en")
     return EXIT_GOOD
+
+
+@command.command(name="replay")
+@click.argument("trace_ids", nargs=-1)
+@click.option("--traces", "trace_files", multiple=True, help="Replay the traces in this file (repeatable).")
+@click.option(
+    "--mode",
+    type=click.Choice(["strict", "fifo", "until"]),
+    default="strict",
+    show_default=True,
+    help="strict: only exactly recorded calls are answered; fifo: in order per tool; until: go on after --step.",
+)
+@click.option(
+    "--step", default=0, show_default=True, type=click.IntRange(0), help="With until: model steps to keep."
+)
+@click.option(
+    "--config", default="config.yaml", show_default=True, help="Run configuration: agent, catalog, exposure."
+)
+@click.option("--catalog", default="", help="Another catalog than the configuration's.")
+@click.option("--overlay", default="", help="Another overlay than the configuration's.")
+@click.option(
+    "--exposure", type=click.Choice(["all", "reach"]), help="Another exposure than the configuration's."
+)
+@click.option(
+    "--static", is_flag=True, help="Ask no agent: check every recorded call against catalog and reach layer."
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON to stdout.")
+@_store_option
+@language_option
+def replay_command(
+    trace_ids: tuple[str, ...],
+    trace_files: tuple[str, ...],
+    mode: Any,
+    step: int,
+    config: str,
+    catalog: str,
+    overlay: str,
+    exposure: Any,
+    static: bool,
+    as_json: bool,
+    store_url: str | None,
+    language: Language,
+) -> int:
+    """Walk stored traces again and show the difference step by step.
+
+    The agent of the configuration gets the request and the recorded answers; a call that was not recorded is a divergence.
+    Exit code 1 when a walk is not the same, 0 when all are.
+    """
+    from agent_reach.cli.replay_output import replay_and_show
+    from agent_reach.cli.trace_sources import read_traces
+
+    return replay_and_show(
+        read_traces(trace_ids, trace_files, store_url),
+        config=config,
+        catalog=catalog,
+        overlay=overlay,
+        exposure=exposure,
+        mode=mode,
+        step=step,
+        static=static,
+        as_json=as_json,
+        language=language,
+    )
 
 
 def _open(store_url: str | None, *, read_only: bool = False) -> TraceStore:

@@ -226,4 +226,4 @@ def _result(tool: Tool) -> Any:
     if tool.output_schema is None:
         return {"ok": True}
     sketch = sketch_value(tool.output_schema, tool.output_schema, tool.name)
-    return sketch.value if sketch.found else {"ok": True}
+    return sketch.value if sketch.found and sketch.value not in (None, "", [], {}) else {"ok": True}
