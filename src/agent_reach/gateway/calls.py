@@ -24,9 +24,10 @@ from agent_reach.gateway.bridge import CallOrigin
 from agent_reach.gateway.caller import Caller
 from agent_reach.gateway.delivery import Delivery
 from agent_reach.gateway.offer import NotAllowedError, UnknownNameError
+from agent_reach.gateway.recording import gateway_trace
 from agent_reach.gateway.settings import Mode
 from agent_reach.records.tool import Tool
-from agent_reach.records.trace import ArgumentProblem, Call, CallOutcome
+from agent_reach.records.trace import ArgumentProblem, Call, CallOutcome, Step, Trace
 from agent_reach.router.execute_cap import cut_text, size_of
 from agent_reach.wire.protocol import INVALID_PARAMS
 
@@ -225,9 +226,30 @@ async def _record(gateway: Gateway, work: _Work, outcome: CallOutcome) -> None:
     gateway.metrics.call(tool.server if tool is not None else "", outcome.status, outcome.error_kind, seconds)
     if gateway.recording.store is None:
         return
-    given = work.request.arguments
     memory = gateway.memory.of(work.caller)
-    call = Call(
+    query, candidates, ended_at = memory.query, memory.candidates, time.time()
+    offered, hidden = gateway.offered(work.caller, work.request.mode, work.request.endpoint)
+
+    def made() -> Trace:
+        call = _recorded(work, replace(outcome, latency_ms=1000 * seconds))
+        return gateway_trace(
+            work.caller,
+            Step(index=0, calls=(call,), candidates=candidates, started_at=work.started_at),
+            mode=work.request.mode,
+            started_at=work.started_at,
+            ended_at=ended_at,
+            query=query,
+            offered=offered,
+            hidden=hidden,
+            metadata={"endpoint": work.request.endpoint, "catalog": work.view.version, **work.metadata},
+        )
+
+    await gateway.recording.take(made)
+
+
+def _recorded(work: _Work, outcome: CallOutcome) -> Call:
+    tool, normal, given = work.tool, work.normal, work.request.arguments
+    return Call(
         call_id=work.call_id,
         name=work.request.name,
         tool=tool.key if tool is not None else None,
@@ -236,21 +258,9 @@ async def _record(gateway: Gateway, work: _Work, outcome: CallOutcome) -> None:
         sent_arguments=dict(work.sent) if work.sent is not None else None,
         changes=normal.changes if normal is not None else (),
         problems=(*normal.problems, *work.unknown) if normal is not None else (),
-        outcome=_traced(replace(outcome, latency_ms=1000 * seconds)),
+        outcome=_traced(outcome),
         started_at=work.started_at,
         metadata={"via": work.request.via} if work.request.via else {},
-    )
-    offered, hidden = gateway.offered(work.caller, work.request.mode, work.request.endpoint)
-    await gateway.recording.call(
-        call,
-        work.caller,
-        mode=work.request.mode,
-        started_at=work.started_at,
-        offered=offered,
-        hidden=hidden,
-        query=memory.query,
-        candidates=memory.candidates,
-        metadata={"endpoint": work.request.endpoint, "catalog": work.view.version, **work.metadata},
     )
 
 

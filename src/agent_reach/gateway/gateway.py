@@ -41,9 +41,10 @@ from agent_reach.gateway.offer import (
 from agent_reach.gateway.paging import StaleCursorError, page
 from agent_reach.gateway.passing import Passing
 from agent_reach.gateway.pinned import Lock
-from agent_reach.gateway.recording import Recording
+from agent_reach.gateway.recording import Recording, gateway_trace
 from agent_reach.gateway.servers import Servers
 from agent_reach.gateway.settings import ClientRule, GatewaySettings, Profile
+from agent_reach.records.trace import Step
 from agent_reach.version import __version__
 from agent_reach.wire.failures import RequestFailure, RequestRefused
 from agent_reach.wire.protocol import INTERNAL_ERROR, INVALID_PARAMS
@@ -355,14 +356,20 @@ class Gateway:
         memory.found.update(dict.fromkeys(fresh))
         while len(memory.found) > OFFERED_IN_TRACES:
             del memory.found[next(iter(memory.found))]
-        await self.recording.search(
-            query,
-            memory.candidates,
-            caller,
-            mode="search",
-            started_at=started_at,
-            hidden=view.hidden if len(view.hidden) <= OFFERED_IN_TRACES else {},
-            metadata={"endpoint": endpoint, "catalog": view.version, "via": FIND},
+        candidates, ended_at = memory.candidates, time.time()
+        offered = tuple(candidate.tool for candidate in candidates)
+        await self.recording.take(
+            lambda: gateway_trace(
+                caller,
+                Step(index=0, candidates=candidates, offered=offered, started_at=started_at),
+                mode="search",
+                started_at=started_at,
+                ended_at=ended_at,
+                query=query,
+                offered=offered,
+                hidden=view.hidden if len(view.hidden) <= OFFERED_IN_TRACES else {},
+                metadata={"endpoint": endpoint, "catalog": view.version, "via": FIND},
+            )
         )
         if fresh and self.settings.announce_found and not caller.modern:
             await caller.tell("notifications/tools/list_changed", {})
@@ -421,6 +428,7 @@ class Gateway:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.deliveries.aclose()
         await self.servers.close()
+        self.recording.flush()
         if self.recording.store is not None:
             await asyncio.to_thread(self.recording.store.close)
 
