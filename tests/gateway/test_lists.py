@@ -360,3 +360,22 @@ def test_a_static_source_is_served_too(tmp_path: Path) -> None:
     names, result = run(main())
     assert names == ["price"]
     assert result["structuredContent"] == {"item": "pen", "price": 3}
+
+
+def test_the_docs_print_the_mapping_table() -> None:
+    from agent_reach.gateway.eras import TABLE
+
+    text = (Path(__file__).parents[2] / "docs" / "gateway.md").read_text(encoding="utf-8")
+    for direction, part, what in TABLE:
+        assert f"| {direction} | {part} | {what} |" in text
+
+
+def test_the_docs_show_every_setting() -> None:
+    import dataclasses
+
+    from agent_reach.gateway.settings import GatewaySettings, Limits
+
+    text = (Path(__file__).parents[2] / "docs" / "gateway.md").read_text(encoding="utf-8")
+    written = {"clients": "auth", "store": "traces", "source": "catalog"}
+    for one in (*dataclasses.fields(GatewaySettings), *dataclasses.fields(Limits)):
+        assert f"{written.get(one.name, one.name)}:" in text, one.name

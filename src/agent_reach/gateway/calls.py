@@ -222,8 +222,8 @@ def _cancelled(work: _Work) -> CallOutcome:
 
 async def _record(gateway: Gateway, work: _Work, outcome: CallOutcome) -> None:
     seconds = time.perf_counter() - work.started
-    tool, normal = work.tool, work.normal
-    gateway.metrics.call(tool.server if tool is not None else "", outcome.status, outcome.error_kind, seconds)
+    server = work.tool.server if work.tool is not None else ""
+    gateway.metrics.call(server, outcome.status, outcome.error_kind, seconds)
     if gateway.recording.store is None:
         return
     memory = gateway.memory.of(work.caller)
