@@ -33,7 +33,10 @@ def one(world: World, folder: Path, attempts: int, noise: float, seed: int) -> d
     options = RunOptions(catalog=world.catalog, agent=world.agent(), archive=folder / "runs", concurrency=1)
     report = run(world.config, suite=world.suite, options=options)
     noisy = RunOptions(
-        catalog=world.catalog, agent=world.agent(noise=noise, seed=seed), archive=folder / "runs", concurrency=1
+        catalog=world.catalog,
+        agent=world.agent(noise=noise, seed=seed),
+        archive=folder / "runs",
+        concurrency=1,
     )
     started = time.perf_counter()
     result = prove(
@@ -68,7 +71,9 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 rows.append(one(world, Path(folder), arguments.attempts, arguments.noise, seed))
             row = rows[-1]
-            print(f"{row['planted']:24} {row['verdict']:10} others {row['others']}  {row['attempts']} attempts")
+            print(
+                f"{row['planted']:24} {row['verdict']:10} others {row['others']}  {row['attempts']} attempts"
+            )
     planted = sum(row["verdict"] == "proved" for row in rows)
     others: Counter[str] = Counter()
     for row in rows:
