@@ -1,12 +1,14 @@
 """The commands `snapshot` and `catalog`."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agent_reach.cli.main import run_command_line
+from agent_reach.reports.figures import display_width
 
 TOOLS: dict[str, Any] = {
     "tools": [
@@ -36,7 +38,7 @@ def change(folder: Path, **facts: Any) -> None:
 
 def test_snapshot_and_check(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["snapshot", "tools.json"]) == 0
-    assert "1 tools, 1 quarantined, sha256:" in capsys.readouterr().out
+    assert "1 tools, 1 quarantined, sha256:" in " ".join(capsys.readouterr().out.split())
     locked = json.loads((folder / "catalog.lock.json").read_text())
     assert locked["tool_count"] == 1
     assert locked["created_at"] > 0
@@ -61,6 +63,75 @@ def test_a_server_that_fails_makes_the_check_undecidable(
     )
     assert run_command_line(["snapshot", "mcp.json", "--check"]) == 3
     assert "not decidable: no answer from x" in capsys.readouterr().err
+
+
+def servers(folder: Path, *, good: bool) -> None:
+    """An mcp.json with a server that is not there, and beside it one that works."""
+    entries: dict[str, Any] = {"gone": {"command": "agent-reach-no-such-command"}}
+    if good:
+        script = Path(__file__).parents[1] / "wire" / "servers" / "raw_server.py"
+        entries["good"] = {"command": sys.executable, "args": ["-S", "-E", str(script)]}
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
+
+
+@pytest.mark.parametrize("good", [False, True])
+def test_a_server_that_is_down_does_not_replace_a_good_lock(
+    folder: Path, capsys: pytest.CaptureFixture[str], good: bool
+) -> None:
+    lock = folder / "catalog.lock.json"
+    servers(folder, good=good)
+    assert run_command_line(["snapshot", "mcp.json"]) == 3
+    assert not lock.exists()
+    assert run_command_line(["snapshot", "tools.json"]) == 0
+    before = lock.read_bytes()
+    capsys.readouterr()
+    assert run_command_line(["snapshot", "mcp.json"]) == 3
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "left as it was" in told.err
+    assert "gone" in told.err
+    assert run_command_line(["snapshot", "mcp.json", "--json"]) == 3
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["written"], shown["failed_servers"]) == (False, ["gone"])
+    assert run_command_line(["snapshot", "mcp.json", "--approve", "all"]) == 3
+    assert run_command_line(["snapshot", "mcp.json", "--approve", "look"]) == 3
+    assert lock.read_bytes() == before
+    assert run_command_line(["snapshot", "mcp.json", "--force"]) == 0
+    assert lock.read_bytes() != before
+    assert run_command_line(["catalog", "diff", "catalog.lock.json", "mcp.json"]) == 3
+    assert run_command_line(["catalog", "export", "mcp.json"]) == 3
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["snapshot", "tools.json", "--timeout", "-1"],
+        ["catalog", "show", "tools.json", "--timeout", "0"],
+        ["catalog", "export", "tools.json", "--max-description", "-5"],
+    ],
+)
+def test_numbers_that_mean_nothing_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert run_command_line(arguments) == 2
+    assert arguments[-2] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_lines_fit_the_terminal(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("AGENT_REACH_LANG", language)
+    long = {"name": "find_every_single_record_of_" + "x" * 80, "description": "查找 orders " * 40}
+    (folder / "a.json").write_text(json.dumps({"tools": [long]}))
+    (folder / "b.json").write_text(json.dumps({"tools": [{**long, "description": "Say more. " * 30}]}))
+    for arguments in (["catalog", "show", "a.json"], ["catalog", "diff", "a.json", "b.json"]):
+        run_command_line(arguments)
+        told = capsys.readouterr()
+        whole = [line for line in (told.out + told.err).splitlines() if line != long["name"]]
+        assert whole
+        assert all(display_width(line) <= 80 for line in whole), arguments
 
 
 def test_snapshot_takes_the_catalog_of_the_project(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,9 @@ from agent_reach.errors import AgentReachError, InputError
 def ending(monkeypatch, capsys):
     """Run a command that raises; gives its exit code, stdout and stderr."""
 
+    monkeypatch.delenv("AGENT_REACH_TRACEBACK", raising=False)
+    monkeypatch.delenv("AGENT_REACH_LANG", raising=False)
+
     def run(error: BaseException, *arguments: str) -> tuple[int, str, str]:
         @click.command()
         @click.option("--lang")
@@ -52,7 +55,6 @@ def test_an_input_error_is_exit_2_and_one_text(ending, error, said):
 
 
 def test_an_unexpected_error_is_exit_2_with_its_type_and_without_traceback(ending, monkeypatch):
-    monkeypatch.delenv("AGENT_REACH_TRACEBACK", raising=False)
     code, out, err = ending(ZeroDivisionError("division\nby zero"))
     assert (code, out) == (2, "")
     assert err.startswith("internal error: ZeroDivisionError: division by zero\n")

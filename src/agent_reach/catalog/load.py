@@ -137,8 +137,9 @@ def read_text(path: Path) -> str:
         raise CatalogError("no such file", where=str(path), next_step=f"give {_FORMS}") from error
     except UnicodeDecodeError as error:
         raise CatalogError("this is no UTF-8 text", where=str(path), next_step=f"give {_FORMS}") from error
-    except OSError as error:
-        raise CatalogError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or error
+        raise CatalogError(f"cannot be read: {said}", where=str(path)) from error
 
 
 def gather_path(path: Path, options: LoadOptions, gatherer: Gatherer) -> Catalog | None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent_reach.cli.output import echo, language_option, print_findings, print_json
+from agent_reach.cli.main import EXIT_UNDECIDED
+from agent_reach.cli.output import echo, echo_wrapped, language_option, print_findings, print_json
 from agent_reach.records.message import Language, Message
 
 if TYPE_CHECKING:
@@ -40,7 +41,14 @@ LOCK_FILE = "catalog.lock.json"
     "--overlay", type=click.Path(path_type=Path), help="Overlay file with notes, needs, effects, aliases."
 )
 @click.option("--server", help="Name of the server, where the source does not say it.")
-@click.option("--timeout", default=30.0, show_default=True, help="Seconds each server has to start.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=30.0,
+    show_default=True,
+    help="Seconds each server has to start.",
+)
+@click.option("--force", is_flag=True, help="Write what was found although a server gave no answer.")
 @click.option("--strict", is_flag=True, help="Fail on quarantined tools and error findings.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @language_option
@@ -52,6 +60,7 @@ def command(
     overlay: Path | None,
     server: str | None,
     timeout: float,
+    force: bool,
     strict: bool,
     as_json: bool,
     language: Language,
@@ -59,7 +68,8 @@ def command(
     """Freeze the tools of SOURCE in a lock file, with their hash.
 
     SOURCE is an mcpServers file, a saved tool list, an OpenAPI file, a Python module or file, or a snapshot; without it,
-    the catalog that reach.yaml names. Example: agent-reach snapshot mcp.json --output catalog.lock.json
+    the catalog that reach.yaml names. When a server gives no answer the lock file stays as it is and the exit code is 3.
+    Example: agent-reach snapshot mcp.json --output catalog.lock.json
     """
     from agent_reach.catalog.snapshot import git_commit, load_snapshot, stamped, write_snapshot
 
@@ -68,16 +78,26 @@ def command(
     locked = load_snapshot(target) if check or approved else None
     catalog = load_source(given, laid_over, server=server, timeout=timeout, strict=strict)
     if locked is not None and approved:
+        failed = failed_servers(catalog)
+        if (
+            failed
+            and not force
+            and ("all" in approved or any(catalog.resolve(name) is None for name in approved))
+        ):
+            return _refuse(catalog, failed, target, as_json, language)
         return _approve(locked, catalog, target, approved, as_json, language)
     if locked is not None:
         return _report_check(locked, catalog, target, as_json, language)
+    failed = failed_servers(catalog)
+    if failed and not force:
+        return _refuse(catalog, failed, target, as_json, language)
     catalog = stamped(catalog, created_at=round(time.time(), 3), git_commit=git_commit(folder))
     write_snapshot(catalog, target)
     if as_json:
         print_json(_summary(catalog, str(target)))
     else:
         print_findings(catalog.findings, language)
-        echo(_written(catalog, target).text(language))
+        echo_wrapped(_written(catalog, target).text(language))
     return 0
 
 
@@ -112,6 +132,28 @@ def load_source(
     )
 
 
+def failed_servers(catalog: Catalog) -> list[str]:
+    """Names of the servers that gave no answer: what they offer is unknown, which is not the same as nothing."""
+    return sorted({finding.subject for finding in catalog.findings if finding.code == "server_failed"})
+
+
+def _refuse(catalog: Catalog, failed: list[str], target: Path, as_json: bool, language: Language) -> int:
+    """A part of the tools is unknown: say so and leave the lock file alone."""
+    names = ", ".join(failed)
+    kept = target.exists()
+    if as_json:
+        print_json({**_summary(catalog, str(target)), "written": False, "failed_servers": failed})
+    else:
+        print_findings(catalog.findings, language)
+    message = Message(
+        f"{target}: {'left as it was' if kept else 'not written'}, for {names} gave no answer;"
+        " mend the server, or write what was found with --force",
+        f"{target}：{'保持不变' if kept else '未写入'}，因为 {names} 没有应答；请修好服务器，或用 --force 写入已得到的部分",
+    )
+    echo_wrapped(message.text(language), err=True)
+    return EXIT_UNDECIDED
+
+
 def _summary(catalog: Catalog, path: str) -> dict[str, Any]:
     from agent_reach.records.codec import to_json
 
@@ -134,7 +176,7 @@ def _report_check(locked: Catalog, catalog: Catalog, path: Path, as_json: bool, 
     from agent_reach.catalog.diff import diff_catalogs
 
     difference = diff_catalogs(locked, catalog)
-    failed = sorted({finding.subject for finding in catalog.findings if finding.code == "server_failed"})
+    failed = failed_servers(catalog)
     if as_json:
         print_json({**difference.document(), "failed_servers": failed})
     else:
@@ -142,8 +184,8 @@ def _report_check(locked: Catalog, catalog: Catalog, path: Path, as_json: bool, 
     if failed:
         names = ", ".join(failed)
         message = Message(f"not decidable: no answer from {names}", f"无法判定：{names} 没有应答")
-        echo(message.text(language), err=True)
-        return 3
+        echo_wrapped(message.text(language), err=True)
+        return EXIT_UNDECIDED
     if not difference.drift and not as_json:
         echo(Message(f"{path}: no drift", f"{path}：没有漂移").text(language))
     return 1 if difference.drift else 0
@@ -177,14 +219,14 @@ _KIND_WORDS = {
 
 
 def print_difference(difference: CatalogDiff, language: Language) -> None:
-    """Write a catalog difference, one line a change."""
+    """Write a catalog difference, one entry a change."""
     for rename in difference.renamed:
         sure = (
             Message("", "")
             if rename.exact
             else Message(f" ({rename.score:.0%} alike)", f"（相似 {rename.score:.0%}）")
         )
-        echo(f"~ {rename.old} -> {rename.new}{sure.text(language)}")
+        echo_wrapped(f"~ {rename.old} -> {rename.new}{sure.text(language)}")
     marks = (
         ("+", difference.added, Message("added", "新增")),
         ("-", difference.removed, Message("removed", "删除")),
@@ -194,17 +236,18 @@ def print_difference(difference: CatalogDiff, language: Language) -> None:
     for mark, keys, word in marks:
         for key in keys:
             note = Message(" (writes)", "（会写入）").text(language) if key in difference.added_writes else ""
-            echo(f"{mark} {key} {word.text(language)}{note}")
+            echo_wrapped(f"{mark} {key} {word.text(language)}{note}")
     for tool in difference.changed:
-        echo(f"* {tool.key}")
+        echo_wrapped(f"* {tool.key}")
         for change in tool.changes:
             kind = _KIND_WORDS[change.kind].text(language)
-            echo(f"    {kind:<10} {change.field}{change.pointer}: {change.message.text(language)}")
+            text = f"{change.field}{change.pointer}: {change.message.text(language)}"
+            echo_wrapped(text, first=f"    {kind:<10} ", indent="      ")
             if change.kind == "wording" and isinstance(change.before, str) and isinstance(change.after, str):
-                echo(f"      - {_line(change.before)}")
-                echo(f"      + {_line(change.after)}")
+                echo_wrapped(_line(change.before), first="      - ", indent="        ")
+                echo_wrapped(_line(change.after), first="      + ", indent="        ")
     if difference.old_hash != difference.new_hash:
-        echo(f"{difference.old_hash} -> {difference.new_hash}")
+        echo(f"{difference.old_hash}\n-> {difference.new_hash}")
 
 
 def _line(text: str) -> str:
