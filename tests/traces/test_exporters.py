@@ -164,8 +164,8 @@ def test_the_command_line_from_import_to_stats(tmp_path, monkeypatch):
     (tmp_path / "chats.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     code, out, _ = run("import", "chats.jsonl")
     assert code == 0
-    assert "openai-chat, 3 traces, 3 calls" in out
-    assert run("import", "chats.jsonl")[0] == 0
+    assert "openai-chat, 3 traces (3 new), 3 calls" in out
+    assert "3 traces (0 new)" in run("import", "chats.jsonl")[1]
     assert len(run("list")[1].splitlines()) == 3
     assert len(run("list", "--outcome", "failed")[1].splitlines()) == 2
     assert "request 0" in run("show", "r0")[1]

@@ -499,3 +499,14 @@ def test_real_files_have_the_counts_that_a_hand_count_gives(real_data, name, tra
     found = [call for trace in read for call in trace.calls]
     outcomes = [call.outcome.status for call in found if call.outcome is not None]
     assert (len(read), len(found), outcomes.count("failed")) == (traces, calls, failed)
+
+
+def test_ids_come_from_the_content_and_not_from_the_file_name(tmp_path):
+    bare = {key: value for key, value in CHAT.items() if key != "id"}
+    other = {**bare, "messages": [*bare["messages"], {"role": "user", "content": "and?"}]}
+    first = [trace.trace_id for trace in import_traces(write(tmp_path, [bare, bare, other], "chats.jsonl"))]
+    assert len(set(first)) == 3
+    (tmp_path / "moved").mkdir()
+    assert [
+        trace.trace_id for trace in import_traces(write(tmp_path / "moved", [other, bare, bare], "x.jsonl"))
+    ] == [first[2], *first[:2]]

@@ -354,3 +354,31 @@ def test_recorder_keeps_the_trace_of_a_request_that_broke(tmp_path):
 
 if sys.platform == "win32":
     pytest.skip("process tests need POSIX signals", allow_module_level=True)
+
+
+def test_texts_that_no_database_holds_are_kept_as_far_as_they_go(url):
+    odd = replace(trace(1), trace_id="a\ud800b", query="bad \ud800 and \x00", final_text="\udfff", steps=())
+    with TraceStore.open(url) as store:
+        store.add_all([trace(2), odd, trace(3)])
+        assert store.count() == 3
+        assert store.get("a?b").query == odd.query
+
+
+class Unshowable:
+    def __repr__(self):
+        raise RuntimeError("no text")
+
+
+def test_what_cannot_be_shown_or_stored_never_stops_the_agent(tmp_path):
+    def look() -> object:
+        return [Unshowable()]
+
+    store = TraceStore.open(tmp_path / "t.db")
+    recorder = Recorder(store)
+    with recorder.request("x") as request:
+        assert isinstance(request.wrap(look)()[0], Unshowable)
+    assert "while showing it" in next(store.iterate()).calls[0].outcome.value[0]
+    store.close()
+    with recorder.request("after the end") as request:
+        request.final("fine")
+    assert len(recorder.failures) == 1

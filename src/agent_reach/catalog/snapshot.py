@@ -7,9 +7,7 @@ as the sources gave them, and what was made of them only where that differs.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +17,7 @@ from agent_reach.catalog.catalog import Catalog, Provenance, QuarantinedTool, So
 from agent_reach.catalog.definitions import read_definition
 from agent_reach.catalog.findings import make_finding
 from agent_reach.catalog.identity import tool_hash
+from agent_reach.config.whole_file import write_whole_file
 from agent_reach.errors import CatalogError
 from agent_reach.records.codec import from_json, to_json
 from agent_reach.records.finding import Finding
@@ -74,21 +73,8 @@ def _told_by(original: Mapping[str, Any]) -> dict[str, Any]:
 
 def write_snapshot(catalog: Catalog, path: str | Path) -> None:
     """Write the snapshot of a catalog, whole or not at all."""
-    target = Path(path)
     text = json.dumps(snapshot_document(catalog), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise CatalogError(f"cannot be written: {error.strerror}", where=str(target)) from error
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:
-            file.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
+    write_whole_file(path, [text], errors="surrogatepass")
 
 
 def load_snapshot(source: str | Path | Mapping[str, Any], *, where: str = "") -> Catalog:

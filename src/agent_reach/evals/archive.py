@@ -6,16 +6,16 @@ A folder holds `run.json` (what was run, and whether it is finished), `attempts.
 
 from __future__ import annotations
 
+import itertools
 import json
-import os
 import secrets
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agent_reach.config.whole_file import write_whole_file
 from agent_reach.errors import InputError
 from agent_reach.records.codec import from_json, to_json
 from agent_reach.text.tokens import nearest_names
@@ -132,13 +132,5 @@ def new_run_id(key: str, now: float) -> str:
 
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            json.dump(value, file, ensure_ascii=False, indent=1, allow_nan=False)
-            file.write("\n")
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    encoder = json.JSONEncoder(ensure_ascii=False, indent=1, allow_nan=False)
+    write_whole_file(path, itertools.chain(encoder.iterencode(value), ["\n"]))

@@ -11,12 +11,12 @@ import dataclasses
 import gc
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+from agent_reach.config.whole_file import write_whole_file
 from agent_reach.errors import InputError, ReportError
 from agent_reach.records.codec import from_json
 from agent_reach.records.message import Language
@@ -70,23 +70,10 @@ def write_report(report: Report, path: str | os.PathLike[str]) -> None:
 def write_pieces(pieces: Iterator[str], path: Path) -> None:
     """Write text piece by piece into a file that appears only when it is complete; raises `ReportError`."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise ReportError(f"cannot write: {error.strerror}", where=str(path)) from error
-    try:
         # A lone surrogate cannot be UTF-8; `\\udc80` is its legal escape inside a JSON string.
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            for piece in pieces:
-                file.write(piece)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except OSError as error:
-        os.unlink(name)
-        raise ReportError(f"cannot write: {error.strerror}", where=str(path)) from error
-    except BaseException:
-        os.unlink(name)
-        raise
+        write_whole_file(path, pieces)
+    except InputError as error:
+        raise ReportError(error.message, where=error.where, next_step=error.next_step) from error
 
 
 def read_report(source: str | os.PathLike[str] | Mapping[str, Any]) -> Report:

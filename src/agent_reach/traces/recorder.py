@@ -27,7 +27,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Recorder:
-    """Records requests into a store; `agent` and `model` name who decides."""
+    """Records requests into a store; `agent` and `model` name who decides. `failures` are errors of the store: a request whose
+    trace cannot be kept goes on all the same."""
 
     def __init__(
         self, store: TraceStore, *, agent: str = "", model: str = "", clock: Callable[[], float] = time.time
@@ -36,6 +37,7 @@ class Recorder:
         self.agent = agent
         self.model = model
         self.clock = clock
+        self.failures: list[Exception] = []
 
     def request(
         self, query: str, *, trace_id: str = "", task_id: str = "", metadata: Mapping[str, Any] | None = None
@@ -219,7 +221,10 @@ class RequestRecording:
             self._note(
                 "request_failed", f"{type(error).__name__}: {error}", f"{type(error).__name__}：{error}"
             )
-        self._recorder.store.add(self.trace())
+        try:
+            self._recorder.store.add(self.trace())
+        except Exception as failure:  # recording must never stop the agent it watches
+            self._recorder.failures.append(failure)
 
     async def __aenter__(self) -> Self:
         return self
@@ -246,7 +251,7 @@ class RequestRecording:
         latency = max(0.0, (self._recorder.clock() - started) * 1000)
         if error is not None:
             cancelled = not isinstance(error, Exception)
-            text = f"{type(error).__name__}: {error}"
+            text = f"{type(error).__name__}: {text_of(error)}"
             outcome = CallOutcome(
                 status="unknown" if cancelled else "failed",
                 error_kind="cancelled"
@@ -298,7 +303,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     if depth > 50:
-        return str(value)
+        return text_of(value)
     if isinstance(value, Mapping):
         return {str(key): plain(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -310,7 +315,15 @@ def plain(value: Any, depth: int = 0) -> Any:
                 return plain(dump(), depth + 1)
             except Exception:
                 break
-    return str(value)
+    return text_of(value)
+
+
+def text_of(value: Any) -> str:
+    """The text of any object, also of one whose own text cannot be had."""
+    try:
+        return str(value)
+    except Exception as error:
+        return f"<{type(value).__name__}: {type(error).__name__} while showing it>"
 
 
 def _written(value: Any) -> str:

@@ -6,6 +6,7 @@ goes on; nothing is invented: a call without a result has no outcome, an absent 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -162,6 +163,29 @@ def decoded(content: Any) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return content
+
+
+def content_id(prefix: str, value: Any) -> str:
+    """An id for a record that brings none: the same record gives the same id, whatever its file is called."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=True, default=str)
+    return f"{prefix}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+class RecordNames:
+    """Ids for the records of one file: the one a record brings, else one made of its content. The same record twice in a
+    file gets a number, so that both are kept and importing the file again finds the same ids."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._seen: dict[str, int] = {}
+
+    def of(self, given: Any, record: Any) -> str:
+        """The id of the next record."""
+        if given not in (None, ""):
+            return str(given)
+        name = content_id(self._prefix, record)
+        self._seen[name] = self._seen.get(name, 0) + 1
+        return name if self._seen[name] == 1 else f"{name}~{self._seen[name]}"
 
 
 def as_text(value: Any) -> str:

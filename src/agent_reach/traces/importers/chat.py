@@ -11,7 +11,7 @@ from agent_reach.calls.message import parse_message
 from agent_reach.calls.records import ParsedCall
 from agent_reach.records.message import Message
 from agent_reach.records.trace import Trace
-from agent_reach.traces.importers.base import Entry, ImportLog, as_text, outcome_of, seconds
+from agent_reach.traces.importers.base import Entry, ImportLog, RecordNames, as_text, outcome_of, seconds
 from agent_reach.traces.importers.conversation import ChatMessage, StoredResult, build_trace
 
 _ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
@@ -48,7 +48,7 @@ def _messages(value: Any) -> list[Any]:
 
 def read_chat(entries: Iterable[Entry], log: ImportLog) -> Iterator[Trace]:
     """One trace per record with messages. A record may bring `id`, `task_id`, `trial`, `model`, `tools`, `agent`."""
-    number = 0
+    names = RecordNames("chat")
     for entry in entries:
         rows = [entry.value]
         if isinstance(entry.value, list) and not _messages(entry.value):
@@ -62,14 +62,12 @@ def read_chat(entries: Iterable[Entry], log: ImportLog) -> Iterator[Trace]:
                     line=entry.line,
                 )
                 continue
-            number += 1
-            yield _trace(row if isinstance(row, Mapping) else {}, messages, log, number)
+            record = row if isinstance(row, Mapping) else {}
+            given = record.get("id") or record.get("trace_id") or record.get("request_id")
+            yield _trace(record, messages, log, names.of(given, row))
 
 
-def _trace(row: Mapping[str, Any], messages: list[Any], log: ImportLog, number: int) -> Trace:
-    identity = str(
-        row.get("id") or row.get("trace_id") or row.get("request_id") or f"{log.source or 'chat'}#{number}"
-    )
+def _trace(row: Mapping[str, Any], messages: list[Any], log: ImportLog, identity: str) -> Trace:
     metadata = {
         key: row[key]
         for key in ("task_id", "trial", "reward", "domain", "suite", "gold_actions", "termination_reason")

@@ -9,7 +9,7 @@ from agent_reach.calls.arguments import read_arguments
 from agent_reach.calls.records import ParsedCall
 from agent_reach.records.message import Message
 from agent_reach.records.trace import Trace
-from agent_reach.traces.importers.base import Entry, ImportLog, as_text, outcome_of, seconds
+from agent_reach.traces.importers.base import Entry, ImportLog, RecordNames, as_text, outcome_of, seconds
 from agent_reach.traces.importers.conversation import ChatMessage, StoredResult, build_trace
 
 _ITEMS = {
@@ -47,7 +47,8 @@ def read_responses(entries: Iterable[Entry], log: ImportLog) -> Iterator[Trace]:
     chains: dict[str, list[tuple[Mapping[str, Any], list[Any]]]] = {}
     order: list[str] = []
     owner: dict[str, str] = {}
-    for number, entry in enumerate(entries):
+    names = RecordNames("responses")
+    for entry in entries:
         row = entry.value if isinstance(entry.value, Mapping) else {}
         items = _items(entry.value)
         if not items:
@@ -55,7 +56,7 @@ def read_responses(entries: Iterable[Entry], log: ImportLog) -> Iterator[Trace]:
                 "unreadable_record", Message("an entry without items", "该条目没有 items"), line=entry.line
             )
             continue
-        identity = str(row.get("id") or f"{log.source or 'responses'}#{number + 1}")
+        identity = names.of(row.get("id"), entry.value)
         root = owner.get(str(row.get("previous_response_id") or ""), identity)
         owner[identity] = root
         if root not in chains:

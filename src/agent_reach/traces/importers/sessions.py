@@ -10,7 +10,15 @@ from agent_reach.calls.arguments import read_arguments
 from agent_reach.calls.records import ParsedCall
 from agent_reach.records.message import Message
 from agent_reach.records.trace import CallOutcome, ErrorKind, Trace
-from agent_reach.traces.importers.base import Entry, ImportLog, as_text, error_kind, outcome_of, seconds
+from agent_reach.traces.importers.base import (
+    Entry,
+    ImportLog,
+    as_text,
+    content_id,
+    error_kind,
+    outcome_of,
+    seconds,
+)
 from agent_reach.traces.importers.chat import chat_message, detect_chat
 from agent_reach.traces.importers.conversation import ChatMessage, StoredResult, build_trace
 
@@ -182,7 +190,7 @@ def read_mcp_log(entries: Iterable[Entry], log: ImportLog) -> Iterator[Trace]:
             )
             sessions.setdefault(session, []).append((message, time, str(row.get("server") or "")))
     for session, rows in sessions.items():
-        yield _mcp_trace(session or f"{log.source or 'mcp'}", rows, log)
+        yield _mcp_trace(session or content_id("mcp", [row[0] for row in rows]), rows, log)
 
 
 def _mcp_trace(

@@ -122,6 +122,10 @@ class TraceStore(ABC):
         """Summaries of the traces that are meant, newest first."""
 
     @abstractmethod
+    def count(self) -> int:
+        """How many traces there are."""
+
+    @abstractmethod
     def iterate(self, wanted: TraceFilter | None = None) -> Iterator[Trace]:
         """The traces that are meant, newest first, read in pages."""
 

@@ -89,6 +89,11 @@ class PostgresStore(TraceStore):
         with self._reading() as connection:
             return self._sql.summaries(connection, wanted or TraceFilter())
 
+    def count(self) -> int:
+        """Number of traces; see `TraceStore.count`."""
+        with self._reading() as connection:
+            return self._sql.count(connection)
+
     def iterate(self, wanted: TraceFilter | None = None) -> Iterator[Trace]:
         """Traces; see `TraceStore.iterate`."""
         self.flush()

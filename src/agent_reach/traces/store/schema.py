@@ -66,13 +66,13 @@ def rows_of(trace: Trace, redactor: Redactor) -> TraceRows:
             tool = call.tool or call.name
             calls.setdefault(step.index, []).append(
                 (
-                    trace.trace_id,
+                    storable(trace.trace_id),
                     step.index,
                     position,
-                    call.call_id,
-                    tool,
-                    call.name,
-                    tool.rpartition("/")[0],
+                    storable(call.call_id),
+                    storable(tool),
+                    storable(call.name),
+                    storable(tool.rpartition("/")[0]),
                     outcome.status if outcome is not None else "",
                     (outcome.error_kind or "") if outcome is not None else "",
                     outcome.latency_ms if outcome is not None else None,
@@ -83,18 +83,29 @@ def rows_of(trace: Trace, redactor: Redactor) -> TraceRows:
         field.name: to_json(getattr(trace, field.name)) for field in fields(Trace) if field.name != "steps"
     }
     header = (
-        trace.trace_id,
+        storable(trace.trace_id),
         trace.started_at,
         trace.ended_at,
-        redactor.text(trace.query),
-        trace.task_id,
-        trace.agent,
-        trace.model,
-        trace.source,
-        str(trace.metadata.get("cause", "")),
+        storable(redactor.text(trace.query)),
+        storable(trace.task_id),
+        storable(trace.agent),
+        storable(trace.model),
+        storable(trace.source),
+        storable(str(trace.metadata.get("cause", ""))),
         redactor.json_text(head, _dump),
     )
     return TraceRows(header=header, steps=tuple(steps), calls=calls)
+
+
+def storable(text: str) -> str:
+    """A text that a database column can hold: lone surrogates and zero bytes become the replacement character."""
+    if "\x00" in text:
+        text = text.replace("\x00", "\ufffd")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
 
 
 def _dump(value: Any) -> str:

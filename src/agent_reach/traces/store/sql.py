@@ -181,6 +181,10 @@ class Sql:
             for row in rows
         ]
 
+    def count(self, connection: Any) -> int:
+        """Number of traces."""
+        return int(connection.execute("SELECT COUNT(*) FROM traces").fetchone()[0])
+
     def statistics(self, connection: Any, since: float | None, until: float | None) -> list[ToolStatistics]:
         """Figures per tool."""
         parts, values = [], []

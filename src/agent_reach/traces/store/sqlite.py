@@ -96,6 +96,11 @@ class SqliteStore(TraceStore):
         self.flush()
         return self._sql.summaries(self._reader(), wanted or TraceFilter())
 
+    def count(self) -> int:
+        """Number of traces; see `TraceStore.count`."""
+        self.flush()
+        return self._sql.count(self._reader())
+
     def iterate(self, wanted: TraceFilter | None = None) -> Iterator[Trace]:
         """Traces; see `TraceStore.iterate`."""
         self.flush()
