@@ -117,7 +117,9 @@ def test_an_infrastructure_failure_is_no_wrong_decision() -> None:
 
 def test_the_documented_causes_are_those_of_the_table_in_its_order() -> None:
     page = Path(__file__).parents[2] / "docs" / "causes.md"
-    rows = [line.split("|") for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    rows = [
+        line.split("|") for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `")
+    ]
     told = {row[1].strip(" `"): (row[2].strip(), row[4].strip()) for row in rows if len(row) == 6}
     assert list(told) == list(CAUSE_ORDER)
     for name, (layer, fix) in told.items():

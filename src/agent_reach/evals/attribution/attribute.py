@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agent_reach.evals.attribution.arguments import ARGUMENT_DETECTORS
 from agent_reach.evals.attribution.asked import asked
-from agent_reach.evals.attribution.choice import CHOICE_DETECTORS, chosen_instead
+from agent_reach.evals.attribution.choice import CHOICE_DETECTORS, chosen_instead, left_out
 from agent_reach.evals.attribution.evidence import AttemptEvidence, DecisionEvidence
 from agent_reach.evals.attribution.found import Detector, Found
 from agent_reach.evals.attribution.reach import REACH_DETECTORS
@@ -57,8 +57,9 @@ def attribute(
 ) -> Decision:
     """The decision with its primary cause under `cause` and the others that hold under `also`.
 
-    A tool of another kind that was called instead, with nothing else to explain it, is a chosen rival; a decision that
-    nothing explains keeps no cause.
+    A tool of another kind that was called instead, with nothing else to explain it, is a chosen rival; a call that was
+    left out, where the others made there already answer for other steps, is `no_call`. So every decision that is not
+    right has a cause. A right one keeps none where its call was only refused by the write guard or not recorded.
     """
     evidence = DecisionEvidence(attempt, decision, gold, seen)
     found: list[Cause] = []
@@ -67,15 +68,22 @@ def attribute(
     else:
         detectors = _FOR_RIGHT if decision.decision_success else _FOR_PAIRED
     for name, detector in asked(detectors, evidence):
+        if name == "wrong_order" and not decision.order_right:
+            # It says the same of every attempt that calls this gold out of order.
+            found.append(gold.wrong_order or _wrong_order(detector, evidence))
+            continue
         result = detector(evidence)
         if result is not None:
             found.append(_cause(name, result, evidence))
             evidence.explained.update(result.data.get("arguments", ()))
     if not found:
         result = chosen_instead(evidence)
-        if result is None:
+        if result is not None:
+            found.append(_cause("rival_chosen", result, evidence))
+        elif evidence.is_missed:
+            found.append(_cause("no_call", left_out(evidence), evidence))
+        else:
             return decision
-        found.append(_cause("rival_chosen", result, evidence))
     # The decision was made a moment ago and nobody else has it yet; copying its forty fields would cost more than all.
     object.__setattr__(decision, "cause", found[0])
     object.__setattr__(decision, "also", tuple(found[1:]))
@@ -93,6 +101,13 @@ def _cause(name: str, found: Found, evidence: DecisionEvidence) -> Cause:
         step=found.step,
         data=found.data,
     )
+
+
+def _wrong_order(detector: Detector, evidence: DecisionEvidence) -> Cause:
+    result = detector(evidence)
+    assert result is not None
+    made = evidence.gold.wrong_order = _cause("wrong_order", result, evidence)
+    return made
 
 
 def blame_of(name: str, evidence: DecisionEvidence) -> str:

@@ -262,6 +262,18 @@ def no_call(evidence: DecisionEvidence) -> Found | None:
     )
 
 
+def left_out(evidence: DecisionEvidence) -> Found:
+    """The call was not made; those made where it was due stand in for other steps, or repeat what answers one."""
+    names = list(dict.fromkeys(seen.key or seen.call.name for seen, _ in evidence.extras))
+    shown = ", ".join(names[:5])
+    return found(
+        f"{evidence.gold.key} was not called"
+        + (f"; the calls made there belong to other steps: {shown}" if shown else ""),
+        f"没有调用 {evidence.gold.key}" + (f"；当时的调用属于其他步骤：{shown}" if shown else ""),
+        called=names,
+    )
+
+
 def over_called(evidence: DecisionEvidence) -> Found | None:
     """The tool was reached over a call that should not have been made: a forbidden tool, or a write."""
     if not evidence.decision.detour:

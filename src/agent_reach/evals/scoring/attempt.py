@@ -64,18 +64,18 @@ def score_attempt(
         return AttemptScore(index=number, state=found_state, error=reason, trace=kept)
     calls = seen_calls(trace, compiled)
     pairing, decisions, answers, extras = _best_path(compiled, trace, calls, number)
-    if options.causes and (extras or any(map(_is_lost, decisions))):
+    if options.causes and (extras or not all(map(_is_kept, decisions))):
         evidence = AttemptEvidence(compiled, trace, pairing, calls, extras, found_state, options, decisions)
         if pairing is not None:
             golds = pairing.path.golds
             decisions = [
                 attribute(evidence, decision, golds[decision.step], answers[decision.step])
-                if _is_lost(decision)
+                if not _is_kept(decision)
                 else decision
                 for decision in decisions
             ]
         extras = [(seen, over_call_cause(evidence, seen, extra)) for seen, extra in extras]
-    over_called = any(extra.kind in OVER_CALL_KINDS for _, extra in extras)
+    over_called = bool(extras) and any(extra.kind in OVER_CALL_KINDS for _, extra in extras)
     counts = CallCounts(calls)
     blocks = given_blocks(task, trace) if options.blocks or options.provenance else []
     uses, slots, provenance = _origins(compiled, trace, calls, blocks, options)
@@ -88,7 +88,7 @@ def score_attempt(
         equal = end_state_equal(task, trace)
         findings = end_state_findings(task, equal, passed)
         passed = None if equal is None else equal and not over_called and found_state == "scored"
-    right = sum(1 for decision in decisions if decision.verdict == "right")
+    right = [decision.verdict for decision in decisions].count("right")
     return make_attempt_score(
         index=number,
         state=found_state,
@@ -96,7 +96,7 @@ def score_attempt(
         share=right / len(decisions) if decisions else None,
         passed=passed,
         decisions=tuple(decisions),
-        extra_calls=tuple(extra for _, extra in extras),
+        extra_calls=tuple([extra for _, extra in extras]),
         over_called=over_called,
         called=bool(calls),
         blocks=uses,
@@ -188,8 +188,12 @@ def _rank(judged: Judged) -> tuple[float, ...]:
     )
 
 
-def _is_lost(decision: Decision) -> bool:
-    return decision.verdict != "right" or decision.call_success is False
+def _succeeded(decision: Decision) -> bool:
+    return decision.order_right and decision.decision_success
+
+
+def _is_kept(decision: Decision) -> bool:
+    return decision.verdict == "right" and decision.call_success is not False
 
 
 def _passed(
@@ -211,8 +215,9 @@ def _passed(
         return not over_called
     if not decisions:
         return None
-    in_order = all(decision.order_right for decision in decisions) and not (task.order == "exact" and extras)
-    return in_order and not over_called and all(decision.decision_success for decision in decisions)
+    if over_called or (task.order == "exact" and extras):
+        return False
+    return all(map(_succeeded, decisions))
 
 
 class CallCounts:

@@ -1,7 +1,7 @@
 """Which of the given blocks were used: a key fact of the block turns up in an argument or in the output.
 
 Declared facts identify a block even when another holds them too; derived facts only where no other block does. A block
-without an identifying fact is `not_identifiable`. A fact counts only from the step on at which the block was there.
+without an identifying fact is `not_identifiable`; the answer of a call that did not work is not counted at all. A fact counts only from the step on at which the block was there.
 """
 
 from __future__ import annotations
@@ -113,8 +113,11 @@ def block_uses(
 ) -> tuple[BlockUse, ...]:
     """For every given block (tools and constraints apart) whether it was used, by which fact, and where.
 
-    `common` are words that identify nothing: enum values of the catalog, folded.
+    `common` are words that identify nothing: enum values of the catalog, folded. The answer to a call that did not work
+    (an error, a refusal, a call that no recording answers) gave the model no result: it is no given block, though it stays
+    a place where a value can come from.
     """
+    without_result = _calls_without_result(trace)
     derived = [_derived(block) for block in blocks]
     held = Counter(fact for facts in derived for fact in facts)
     query = text_facts(trace.query or task.query)
@@ -122,11 +125,21 @@ def block_uses(
         held.update(query)
     found = []
     for block, facts in zip(blocks, derived, strict=True):
-        if block.kind in UNCOUNTED_KINDS:
+        if block.kind in UNCOUNTED_KINDS or (block.kind == "tool_result" and block.call_id in without_result):
             continue
         own = {fact for fact in facts if held[fact] == 1 and fact not in common}
         found.append(_block_use(block, own, blocks, outputs))
     return tuple(found)
+
+
+def _calls_without_result(trace: Trace) -> frozenset[str]:
+    """Ids of the calls whose outcome is known and not `ok`."""
+    return frozenset(
+        call.call_id
+        for step in trace.steps
+        for call in step.calls
+        if call.outcome is not None and call.outcome.status != "ok" and call.call_id
+    )
 
 
 def _derived(block: ContextBlock) -> frozenset[str]:

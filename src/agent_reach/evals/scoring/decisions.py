@@ -95,8 +95,11 @@ def _reached(context: DecisionContext, gold: CompiledGold, seen: SeenCall) -> De
     success = evaluation.success
     argument_off = not success or evaluation.optional_hit < evaluation.optional_used
     call = seen.call
-    outcome = seen.last
+    outcome = seen.tries[-1].call.outcome
     step = _step_at(context.trace, seen.step)
+    call_success: bool | None = None
+    if outcome is not None:
+        call_success = success and _call_success(gold, outcome)
     return make_decision(
         task_id=context.task_id,
         attempt=context.attempt,
@@ -124,7 +127,7 @@ def _reached(context: DecisionContext, gold: CompiledGold, seen: SeenCall) -> De
         legal_emitted=seen.is_legal_emitted(),
         legal_sent=seen.is_legal,
         decision_success=success,
-        call_success=_call_success(gold, seen) if success else (None if outcome is None else False),
+        call_success=call_success,
         outcome=outcome,
         error="" if success and outcome is None else error_line(told_of(evaluation, scores), outcome),
         tries=len(seen.tries),
@@ -257,10 +260,7 @@ def empty_is_expected(gold: CompiledGold) -> bool:
     )
 
 
-def _call_success(gold: CompiledGold, seen: SeenCall) -> bool | None:
-    outcome = seen.last
-    if outcome is None:
-        return None
+def _call_success(gold: CompiledGold, outcome: CallOutcome) -> bool:
     return outcome.status == "ok" and (not is_empty(outcome) or empty_is_expected(gold))
 
 
@@ -296,9 +296,12 @@ def _short(value: Any) -> str:
 
 
 def _step_at(trace: Trace, index: int) -> Any:
-    if 0 <= index < len(trace.steps) and trace.steps[index].index == index:
-        return trace.steps[index]
-    return next((step for step in trace.steps if step.index == index), None)
+    steps = trace.steps
+    if 0 <= index < len(steps):
+        step = steps[index]
+        if step.index == index:
+            return step
+    return next((step for step in steps if step.index == index), None)
 
 
 def _due_step(context: DecisionContext, low: int) -> Any:

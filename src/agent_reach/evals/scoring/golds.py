@@ -18,7 +18,7 @@ from agent_reach.evals.scoring.values import (
     same_value,
 )
 from agent_reach.records.codec import canonical_json
-from agent_reach.records.score import ArgumentScore
+from agent_reach.records.score import ArgumentScore, Cause
 from agent_reach.records.task import GoldenCall, GoldenPath, MatchOptions, Task
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import ArgumentProblem
@@ -151,6 +151,7 @@ class CompiledGold:
         "required_total",
         "stage",
         "tool",
+        "wrong_order",
     )
 
     def __init__(
@@ -190,6 +191,7 @@ class CompiledGold:
             step for spec in (*call.args.values(), *call.optional.values()) for step in references_in(spec)
         )
         self.order_key = (self.key, canonical_text([call.args, call.optional]))
+        self.wrong_order: Cause | None = None
         self.remembered: dict[bytes, Evaluation] = {}
 
     def remember(self, mark: bytes, evaluation: Evaluation) -> None:
@@ -243,7 +245,18 @@ class CompiledGold:
 class CompiledPath:
     """One golden path: its golds in written order, by stage, and in an order that does not depend on how they were listed."""
 
-    __slots__ = ("by_id", "by_key", "canonical", "golds", "index", "has_results", "is_linear", "key_order", "keys", "stages")
+    __slots__ = (
+        "by_id",
+        "by_key",
+        "canonical",
+        "golds",
+        "has_results",
+        "index",
+        "is_linear",
+        "key_order",
+        "keys",
+        "stages",
+    )
 
     def __init__(self, path: GoldenPath, index: int, catalog: Catalog, options: MatchOptions) -> None:
         self.index = index

@@ -27,7 +27,11 @@ def maker(kind: type[Record]) -> type[Record]:
     slots = kind.__dict__.get("__slots__")
     if not slots or not all(field.init for field in fields) or hasattr(kind, "__post_init__"):
         raise TypeError(f"{kind.__name__} is no plain slotted record")
-    scope: dict[str, Any] = {"_twin": type(kind.__name__, (), {"__slots__": slots}), "_kind": kind, "_unset": _UNSET}
+    scope: dict[str, Any] = {
+        "_twin": type(kind.__name__, (), {"__slots__": slots}),
+        "_kind": kind,
+        "_unset": _UNSET,
+    }
     parameters, body = [], []
     for field in fields:
         name = field.name

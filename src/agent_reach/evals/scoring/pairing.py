@@ -63,7 +63,6 @@ class Pairing:
         references = self.result_of if gold.depends_on else None
         return gold.evaluate(seen.arguments, seen.problem_names, references)
 
-
     def _weigh(self, gold: CompiledGold, seen: SeenCall) -> float:
         weight = self.first_look(gold, seen).weight
         return weight + WORKED_WEIGHT if seen.went_well else weight
