@@ -14,7 +14,7 @@ import pytest
 from tests.evals_runner.test_runner import TOOLS, tasks
 
 from agent_reach.cli.main import run_command_line
-from agent_reach.cli.progress import Progress
+from agent_reach.cli.progress import Progress, _number
 from agent_reach.records.events import AttemptFinished, RunFinished, RunStarted, WaitingForModel
 from agent_reach.records.score import AttemptScore
 
@@ -81,7 +81,7 @@ def test_chinese(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("0.8", 1),
         ("80%", 1),
         ("decision_success=0.75", 0),
-        ("over_call_rate=0.1", 3),
+        ("over_call_rate=0.1", 2),
         ("1.5", 2),
         ("NaN", 2),
         ("-0.1", 2),
@@ -90,6 +90,88 @@ def test_chinese(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_fail_under(project: Path, limit: str, code: int) -> None:
     assert call("--suite", "core-suite", "--fail-under", limit, "--quiet") == code
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"),
+    [
+        ("over_call_rate=0.1", 3),
+        ("optional_unused_rate=0.5", 3),
+        ("extra_calls=0.25", 0),
+        ("extra_calls=0.2", 1),
+        ("extra_calls=2", 0),
+        ("may_call_rate=1.5", 2),
+        ("tool_reachability=0.5", 2),
+        ("0.5", 2),
+        ("extra_calls=many", 2),
+    ],
+)
+def test_fail_over(project: Path, limit: str, code: int) -> None:
+    assert call("--suite", "core-suite", "--fail-over", limit, "--quiet") == code
+
+
+def test_a_limit_on_the_wrong_side_is_refused_with_the_right_one(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("--suite", "core-suite", "--fail-under", "over_call_rate=0.9") == 2
+    assert "write --fail-over over_call_rate=0.9" in capsys.readouterr().err
+    assert call("--suite", "core-suite", "--fail-over", "task_pass=0.9") == 2
+    assert "write --fail-under task_pass=0.9" in capsys.readouterr().err
+
+
+def test_every_limit_is_told(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    limits = ("--fail-under", "0.9", "--fail-over", "extra_calls=0", "--fail-over", "over_call_rate=0")
+    assert call("--suite", "core-suite", "--quiet", *limits) == 1
+    err = capsys.readouterr().err
+    assert "tool_reachability 75.0% is below 90.0%" in err
+    assert "extra_calls 0.25 is above 0.00" in err
+    assert "over_call_rate was not evaluated" in err
+
+
+def test_what_an_agent_prints_does_not_reach_stdout(project: Path) -> None:
+    noisy = AGENT.replace('return "done"', 'print("NOISE"); return "done"')
+    (project / "quarter_wrong_agent.py").write_text(noisy)
+    command = [sys.executable, "-m", "agent_reach", "run", "--suite", "core-suite", "--quiet", "--json"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["metrics"]["tool_reachability"]["value"] == 0.75
+    assert "NOISE" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--report", "core.jsonl"),
+        ("--html", "config.yaml"),
+        ("--markdown", "./tools.json"),
+        ("--junit", "quarter_wrong_agent.py"),
+        ("--report", "link.json"),
+        ("--report", "out.html", "--html", "./out.html"),
+        ("--report", "."),
+        ("--html", "core.jsonl/deep.html"),
+    ],
+)
+def test_targets_that_would_cost_a_file_are_refused_before_the_run(
+    project: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    (project / "link.json").symlink_to("core.jsonl")
+    before = {path.name: path.read_bytes() for path in project.iterdir() if path.is_file()}
+    assert call("--suite", "core-suite", *arguments) == 2
+    assert arguments[-1].removeprefix("./").split("/")[0] in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in project.iterdir() if path.is_file()} == before
+    assert not (project / ".agent-reach").exists()
+
+
+def test_the_baseline_of_confirm_is_no_target(project: Path) -> None:
+    assert call("--suite", "core-suite", "--report", "base.json", "--quiet") == 0
+    before = (project / "base.json").read_bytes()
+    assert call("--suite", "core-suite", "--confirm", "base.json", "--report", "base.json", "--quiet") == 2
+    assert (project / "base.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(("rate", "said"), [(0.214, "0.21"), (4.21, "4.2"), (213.7, "214"), (2137, "2,137")])
+def test_rates_are_plain_numbers(rate: float, said: str) -> None:
+    assert _number(rate) == said
 
 
 def test_the_only_suite_needs_no_name_and_filters_select(

@@ -235,8 +235,10 @@ def export(
 
     from agent_reach.catalog.export import export_tools
     from agent_reach.cli.snapshot_command import chosen_source, failed_servers, load_source
+    from agent_reach.cli.targets import check_targets
 
     given, laid_over, _ = chosen_source(source, overlay)
+    check_targets({"--output": output}, {"tool list": given, "overlay": laid_over})
     catalog = load_source(given, laid_over, server=server, timeout=timeout)
     if names:
         catalog = catalog.subset(name.strip() for name in names.split(",") if name.strip())

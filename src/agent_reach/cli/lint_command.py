@@ -68,26 +68,30 @@ def command(
 
     from agent_reach.cli.lint_output import rule_lines
     from agent_reach.cli.sources import find_project_config, load_catalog_from
+    from agent_reach.cli.targets import check_targets
     from agent_reach.lint.catalog import lint_catalog
-    from agent_reach.lint.options import read_lint_options
+    from agent_reach.lint.options import read_fail_on, read_lint_options
 
     if list_rules:
         echo("\n".join(rule_lines(language)))
         return EXIT_GOOD
     project = find_project_config(config) if source is None or config else None
     settings = project.lint if project is not None else {}
-    options = read_lint_options(settings)
+    where = f"{project.source}: lint" if project is not None else "lint"
+    options = read_lint_options(settings, where=where)
+    level: Any = fail_on or read_fail_on(settings, where=where)
+    check_targets({"--output": Path(output) if output else None}, {"tool list": source, "overlay": overlay})
     options = replace(options, select=select or options.select, ignore=(*options.ignore, *ignore))
     catalog = load_catalog_from(source, project=project, overlay=overlay)
     result = lint_catalog(catalog, options=options)
+    named = source if source is not None else project.catalog if project is not None else None
     if fix:
         _write_proposals(result, fix, language)
-    _write(_rendered(result, "json" if as_json else form, limit, language), output)
-    level: Any = fail_on or settings.get("fail_on") or "error"
+    _write(_rendered(result, "json" if as_json else form, limit, language, named), output)
     return EXIT_GATE if level != "never" and result.fails_at(level) else EXIT_GOOD
 
 
-def _rendered(result: Any, form: str, limit: int, language: Language) -> Any:
+def _rendered(result: Any, form: str, limit: int, language: Language, source: Any) -> Any:
     from agent_reach.cli.lint_output import markdown_text, text_lines
     from agent_reach.lint.table import RULES
     from agent_reach.records.codec import to_json
@@ -97,11 +101,25 @@ def _rendered(result: Any, form: str, limit: int, language: Language) -> Any:
         return to_json(result)
     if form == "sarif":
         return render_sarif(
-            result.findings, language, rules={code: rule.summary for code, rule in RULES.items()}
+            result.findings,
+            language,
+            rules={code: rule.summary for code, rule in RULES.items()},
+            default_source=_source_file(source),
         )
     if form == "markdown":
         return markdown_text(result, language)
     return "\n".join(text_lines(result, limit, language))
+
+
+def _source_file(source: Any) -> str:
+    """The file that findings about the whole list are shown on: the one that was linted, as seen from here."""
+    if not isinstance(source, (str, Path)) or "://" in str(source) or not Path(source).is_file():
+        return "reach.yaml"
+    path = Path(source)
+    try:
+        return path.resolve().relative_to(Path.cwd().resolve()).as_posix()
+    except ValueError:
+        return str(path)
 
 
 def _write(value: Any, output: str | None) -> None:

@@ -17,6 +17,8 @@ from agent_reach.records.events import (
     WaitingForModel,
 )
 from agent_reach.records.message import Language, Message
+from agent_reach.redact.redactor import Redactor
+from agent_reach.reports.figures import plain_text
 
 PLAIN_EVERY_S = 10.0
 
@@ -95,7 +97,10 @@ class Progress:
             self._right += score.passed
         if self._bar is not None:
             self._bar.update(
-                self._task, completed=self._done, passed=self._passed_text(), rate=f"{self._rate():.2g}/s"
+                self._task,
+                completed=self._done,
+                passed=self._passed_text(),
+                rate=f"{_number(self._rate())}/s",
             )
             return
         now = time.monotonic()
@@ -117,8 +122,8 @@ class Progress:
         lost_en = f", {self._lost} lost" if self._lost else ""
         lost_zh = f"，{self._lost} 次丢失" if self._lost else ""
         return Message(
-            f"{self._done}/{self._total} attempts, {self._passed_text()} passed{lost_en}, {rate:.2g}/s, {left:.0f} s left",
-            f"{self._done}/{self._total} 次尝试，通过 {self._passed_text()}{lost_zh}，每秒 {rate:.2g} 次，约剩 {left:.0f} 秒",
+            f"{self._done}/{self._total} attempts, {self._passed_text()} passed{lost_en}, {_number(rate)}/s, {left:.0f} s left",
+            f"{self._done}/{self._total} 次尝试，通过 {self._passed_text()}{lost_zh}，每秒 {_number(rate)} 次，约剩 {left:.0f} 秒",
         )
 
     def _open_bar(self) -> None:
@@ -140,7 +145,7 @@ class Progress:
         self._bar.start()
 
     def _say(self, message: Message) -> None:
-        text = message.text(self._language)
+        text = plain_text(Redactor.standard().text(message.text(self._language)))
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False)
         else:
@@ -151,6 +156,11 @@ class Progress:
         if self._bar is not None:
             bar, self._bar = self._bar, None
             bar.stop()
+
+
+def _number(rate: float) -> str:
+    """A rate as people write it: `0.21`, `4.2`, `210`."""
+    return f"{rate:.2g}" if rate < 10 else f"{rate:,.0f}"
 
 
 def progress_listener(language: Language, *, quiet: bool = False) -> Progress:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from agent_reach.cli.output import echo, language_option, print_json, write_whole
+from agent_reach.cli.output import echo, echo_json_text, language_option, print_json, write_whole
 from agent_reach.records.message import Language
 
 FORMS = ("html", "markdown", "junit", "decision-log", "json")
@@ -34,14 +34,17 @@ def render(report: str, form: str, output: Path | None, language: Language) -> N
 
     REPORT is a report.json, a folder that holds one, or the id of a run under .agent-reach/runs.
     """
+    from agent_reach.cli.targets import check_targets
     from agent_reach.reports.base import load_format
     from agent_reach.reports.json_report import read_report
     from agent_reach.reports.locate import locate_report
 
     chosen = load_format(form)
-    text = chosen.render(read_report(locate_report(report)), language)
+    place = locate_report(report)
+    check_targets({"--output": output}, {"report": place})
+    text = chosen.render(read_report(place), language)
     if output is None:
-        echo(text, nl=False)
+        echo_json_text(text, nl=False) if form == "json" else echo(text, nl=False)
         return
     write_whole(output, text)
     echo(str(output), err=True)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agent_reach.cli.main import EXIT_GATE, EXIT_GOOD, EXIT_UNDECIDED
 from agent_reach.cli.output import echo, language_option, print_json, write_whole
 from agent_reach.records.message import Language, Message
+
+if TYPE_CHECKING:
+    from agent_reach.evals.runner_limits import Limit
 
 
 @click.command("run", context_settings={"help_option_names": ["-h", "--help"]})
@@ -46,6 +51,12 @@ from agent_reach.records.message import Language, Message
     help="Exit 1 when the metric (tool_reachability unless named) is below this share.",
 )
 @click.option(
+    "--fail-over",
+    metavar="METRIC=SHARE",
+    multiple=True,
+    help="Exit 1 when the metric, one where less is better (over_call_rate), is above this share; repeatable.",
+)
+@click.option(
     "--prove", is_flag=True, help="Put the causes of all lost decisions to the proof after the run."
 )
 @click.option(
@@ -76,6 +87,7 @@ def command(
     confirm_budget: int,
     threshold: float | None,
     fail_under: str | None,
+    fail_over: tuple[str, ...],
     prove: bool,
     prove_attempts: int,
     prove_budget: int | None,
@@ -85,10 +97,11 @@ def command(
 ) -> int:
     """Run a suite and write its report.
 
-    Exit code 0 when the run finished; 1 with --fail-under below the share or --confirm without a pass; 3 when more than
+    Exit code 0 when the run finished; 1 with --fail-under, --fail-over or --confirm without a pass; 3 when more than
     5% of the attempts were lost to model, servers or network.
     """
     from agent_reach.cli.progress import progress_listener
+    from agent_reach.cli.targets import check_targets
     from agent_reach.evals.runner import run
     from agent_reach.evals.runner_limits import parse_limit
     from agent_reach.evals.runner_setup import RunOptions, resolve_config
@@ -97,6 +110,22 @@ def command(
     settings = resolve_config(config, environment)
     given = fail_under if fail_under is not None else settings.gate.fail_under
     limit = parse_limit(given) if given is not None else None
+    limits = [] if limit is None else [limit]
+    limits += [parse_limit(text, most=True) for text in fail_over]
+    check_targets(
+        {"--report": report, "--html": html, "--markdown": markdown, "--junit": junit},
+        {
+            "configuration": config,
+            "project file": settings.source,
+            "tool list": settings.catalog,
+            "overlay": settings.overlay,
+            "suite": [*settings.suites.values(), suite],
+            "baseline of --confirm": confirm,
+            "agent's code": Path(settings.folder)
+            / f"{settings.agent.function.split(':')[0].removesuffix('.py')}.py",
+            "agent's traces": settings.agent.traces,
+        },
+    )
     filters = {"tags": tags, "patterns": patterns, "kinds": kinds}
     listener = progress_listener(language, quiet=quiet)
     options = RunOptions(
@@ -109,7 +138,10 @@ def command(
     )
     gate: Any = None
     try:
-        with listener:
+        with (
+            listener,
+            contextlib.redirect_stdout(sys.stderr),
+        ):  # what an agent prints is no data of this command
             if confirm is None:
                 result = run(settings, suite=suite, report=report, options=options)
             else:
@@ -162,9 +194,7 @@ def command(
         return EXIT_UNDECIDED
     if gate is not None:
         return _gate_exit(gate, settings.gate.on_suspect, language)
-    if limit is not None:
-        return _limit_exit(result, limit, language)
-    return EXIT_GOOD
+    return _limits_exit(result, limits, language)
 
 
 def _write_forms(report: Any, places: dict[str, Path | None], language: Language) -> None:
@@ -182,15 +212,27 @@ def _gate_exit(gate: Any, on_suspect: str, language: Language) -> int:
     return EXIT_UNDECIDED if gate.verdict in ("incomparable", "insufficient") else EXIT_GOOD
 
 
-def _limit_exit(report: Any, limit: tuple[str, float], language: Language) -> int:
-    name, least = limit
+def _limits_exit(report: Any, limits: list[Limit], language: Language) -> int:
+    """Every limit is looked at and told; a limit that is broken counts more than one that could not be judged."""
+    codes = [_limit_exit(report, limit, language) for limit in limits]
+    return EXIT_GATE if EXIT_GATE in codes else max(codes, default=EXIT_GOOD)
+
+
+def _limit_exit(report: Any, limit: Limit, language: Language) -> int:
+    name = limit.metric
     value = report.metrics[name].value if name in report.metrics else None
     if value is None:
         words = Message(f"{name} was not evaluated", f"{name} 未评估")
         echo(words.text(language), err=True)
         return EXIT_UNDECIDED
-    if value >= least:
+    if limit.holds(value):
         return EXIT_GOOD
-    words = Message(f"{name} {value:.1%} is below {least:.1%}", f"{name} 为 {value:.1%}，低于 {least:.1%}")
+    from agent_reach.evals.figures import NOT_A_SHARE
+
+    side = Message("above", "高于") if limit.most else Message("below", "低于")
+    found, wanted = (
+        f"{number:.2f}" if name in NOT_A_SHARE else f"{number:.1%}" for number in (value, limit.share)
+    )
+    words = Message(f"{name} {found} is {side.en} {wanted}", f"{name} 为 {found}，{side.zh} {wanted}")
     echo(words.text(language), err=True)
     return EXIT_GATE

@@ -72,9 +72,11 @@ def command(
     Example: agent-reach snapshot mcp.json --output catalog.lock.json
     """
     from agent_reach.catalog.snapshot import git_commit, load_snapshot, stamped, write_snapshot
+    from agent_reach.cli.targets import check_targets
 
     given, laid_over, folder = chosen_source(source, overlay)
     target = output or folder / LOCK_FILE
+    check_targets({"--output": target}, {"tool list": given, "overlay": laid_over})
     locked = load_snapshot(target) if check or approved else None
     catalog = load_source(given, laid_over, server=server, timeout=timeout, strict=strict)
     if locked is not None and approved:

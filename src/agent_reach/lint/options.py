@@ -13,6 +13,7 @@ from agent_reach.lint.engine import LintOptions, Suppression
 
 _KEYS = ("select", "ignore", "severity", "suppress", "thresholds", "fail_on")
 SEVERITIES = ("error", "warning", "info")
+FAIL_LEVELS = (*SEVERITIES, "never")
 
 
 def read_lint_options(settings: Mapping[str, Any], *, where: str = "reach.yaml: lint") -> LintOptions:
@@ -21,6 +22,7 @@ def read_lint_options(settings: Mapping[str, Any], *, where: str = "reach.yaml: 
     for key in settings:
         if key not in _KEYS:
             raise ConfigError(f"unknown key {key!r}", where=where, next_step=did_you_mean(str(key), _KEYS))
+    read_fail_on(settings, where=where)
     return LintOptions(
         select=_names(settings, "select", where),
         ignore=_names(settings, "ignore", where),
@@ -34,6 +36,20 @@ def read_lint_options(settings: Mapping[str, Any], *, where: str = "reach.yaml: 
         ),
         thresholds=_thresholds(_table(settings, "thresholds", where), f"{where}.thresholds"),
     )
+
+
+def read_fail_on(settings: Mapping[str, Any], *, where: str = "reach.yaml: lint") -> str:
+    """The severity from which lint fails: `error` unless `fail_on` says `warning`, `info` or `never`."""
+    level = settings.get("fail_on")
+    if level is None:
+        return "error"
+    if level not in FAIL_LEVELS:
+        raise ConfigError(
+            f"{shown(level)} is no level to fail on",
+            where=f"{where}.fail_on",
+            next_step=f"one of {', '.join(FAIL_LEVELS)}",
+        )
+    return str(level)
 
 
 def _names(settings: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:

@@ -24,8 +24,8 @@ from agent_reach.graph.build import ToolGraph
 from agent_reach.graph.compare import compare
 from agent_reach.graph.options import GraphOptions
 from agent_reach.lint.catalog import lint_catalog
-from agent_reach.lint.options import read_lint_options
-from agent_reach.records.finding import Finding, Severity
+from agent_reach.lint.options import read_fail_on, read_lint_options
+from agent_reach.records.finding import Finding
 from agent_reach.records.message import Message
 from agent_reach.reports.json_report import read_report
 
@@ -125,7 +125,7 @@ def _snapshot(project: ProjectConfig, catalog: Catalog) -> ReleaseCheck:
 
 def _lint(project: ProjectConfig, catalog: Catalog) -> ReleaseCheck:
     result = lint_catalog(catalog, options=read_lint_options(project.lint, where=f"{project.source}: lint"))
-    level: Severity = project.lint.get("fail_on", "error")
+    level = read_fail_on(project.lint, where=f"{project.source}: lint")
     bad = tuple(finding for finding in result.findings if finding.severity in _at_least(level))
     message = Message(
         f"{len(bad)} findings at {level} or worse, {len(result.findings)} in all",
