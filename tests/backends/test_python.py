@@ -61,6 +61,20 @@ def test_sync_handlers_run_beside_the_loop_and_each_other() -> None:
     assert [outcome.ok for outcome in asyncio.run(both())] == [True, True]
 
 
+@pytest.mark.parametrize("raised", [SystemExit(7), asyncio.CancelledError("mine")])
+@pytest.mark.parametrize("is_async", [True, False])
+def test_a_handler_cannot_end_the_process(raised: BaseException, is_async: bool) -> None:
+    def leave() -> None:
+        raise raised
+
+    async def leave_later() -> None:
+        raise raised
+
+    outcome = run(leave_later if is_async else leave)
+    assert (outcome.status, outcome.error_kind) == ("failed", "tool_error")
+    assert type(raised).__name__ in outcome.message
+
+
 @pytest.mark.parametrize(("tool", "status"), [(READ, "failed"), (WRITE, "unknown")])
 @pytest.mark.parametrize("is_async", [True, False])
 def test_a_time_out_of_a_write_is_unknown(tool: Tool, status: str, is_async: bool) -> None:

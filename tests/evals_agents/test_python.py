@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import enum
+import json
+import re
+import sys
 import time
+from datetime import date
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +21,7 @@ from agent_reach.errors import ConfigError, ModelError
 from agent_reach.evals.agents.base import AgentSetup, agent_types, build_agent
 from agent_reach.evals.agents.lexical import LexicalAgent, fill_arguments
 from agent_reach.evals.agents.python import PythonAgent, load_function
+from agent_reach.records.codec import to_json
 from agent_reach.records.context import ContextBlock, StateSlot
 from agent_reach.records.task import RecordedResult, ScriptedTurn
 from agent_reach.records.tool import Tool
@@ -186,6 +193,102 @@ def test_a_module_that_breaks_is_told(tmp_path: Path) -> None:
         load_function("breaks_at_import:run", str(tmp_path))
 
 
+@pytest.mark.parametrize("form", ["leaves_at_import", "leaves_at_import.py"])
+def test_a_module_that_ends_the_process_is_told(form: str, tmp_path: Path) -> None:
+    (tmp_path / "leaves_at_import.py").write_text("import sys\nsys.exit(7)\n")
+    with pytest.raises(ConfigError, match="SystemExit: 7"):
+        load_function(f"{form}:run", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "recorded", "pointer", "said"),
+    [
+        (
+            {"product_id": float("nan")},
+            {"product_id": "nan"},
+            "/product_id",
+            "the number nan is no JSON value",
+        ),
+        ({"product_id": [{"a": float("-inf")}]}, {"product_id": [{"a": "-inf"}]}, "/product_id/0/a", "-inf"),
+        ({"product_id": date(2025, 3, 1)}, {"product_id": "2025-03-01"}, "/product_id", "date"),
+        ({"product_id": {"b"}}, {"product_id": "{'b'}"}, "/product_id", "set"),
+        ({1: "x"}, {"1": "x"}, "/1", "the name 1 is no text"),
+    ],
+)
+def test_what_json_cannot_carry_is_a_problem_of_the_call(
+    arguments: Any, recorded: Any, pointer: str, said: str
+) -> None:
+    async def run(request: Any) -> None:
+        outcome = await request.call("query_stock", arguments)
+        assert outcome.error_kind == "argument"
+
+    call = drive(run).calls[0]
+    assert call.arguments == recorded
+    assert call.problems[0].pointer == pointer
+    assert said in call.problems[0].message
+    json.dumps(to_json(call), allow_nan=False)
+
+
+def test_what_json_has_a_form_for_is_taken_in_it() -> None:
+    class Level(enum.Enum):
+        HIGH = "high"
+
+    async def run(request: Any) -> None:
+        await request.call("send_note", {"text": Level.HIGH, "to": ("a", True, 2**70, Fraction(1, 2))})
+
+    call = drive(run).calls[0]
+    assert call.arguments == {"text": "high", "to": ["a", True, 2**70, 0.5]}
+    assert [problem.code for problem in call.problems] == ["unknown_argument"]
+
+
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [
+        (lambda request: request.say(5), "what is said must be text, not int 5"),
+        (lambda request: request.say("x", raw={"a": 1}), "raw must be text, not dict"),
+        (lambda request: sys.exit(7), "SystemExit: 7"),
+        (lambda request: _raise(asyncio.CancelledError("mine")), "CancelledError: mine"),
+        (lambda request: _raise(ValueError("no")), "ValueError: no"),
+    ],
+)
+@pytest.mark.parametrize("blocking", [True, False])
+def test_what_the_function_does_to_itself_is_an_error_of_the_agent(
+    act: Any, said: str, blocking: bool
+) -> None:
+    async def run(request: Any) -> None:
+        act(request)
+
+    with pytest.raises(ModelError, match=re.escape(said)):
+        drive((lambda request: act(request)) if blocking else run)
+
+
+def _raise(error: BaseException) -> None:
+    raise error
+
+
+def test_a_name_that_is_no_text_is_an_error_of_the_agent() -> None:
+    async def run(request: Any) -> None:
+        await request.call(5, {})
+
+    with pytest.raises(ModelError, match="the name of a tool must be text, not int 5"):
+        drive(run)
+
+
+def test_a_real_cancellation_passes_through() -> None:
+    async def run(request: Any) -> None:
+        await asyncio.sleep(60)
+
+    async def go() -> None:
+        agent = PythonAgent(run, AgentConfig(type="python"))
+        running = asyncio.create_task(agent.run(session_for(agent, task())))
+        await asyncio.sleep(0)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(go())
+
+
 def test_every_agent_of_the_table_is_known() -> None:
     from agent_reach.config.settings import AGENT_TYPES
 
@@ -193,8 +296,6 @@ def test_every_agent_of_the_table_is_known() -> None:
     with pytest.raises(ConfigError, match="did you mean 'lexical'") as caught:
         build_agent(AgentConfig(type="lexcal"), AgentSetup())
     assert "lexcal" in caught.value.message
-    with pytest.raises(ConfigError, match="gateway"):
-        build_agent(AgentConfig(type="mcp-client"), AgentSetup())
 
 
 def test_the_lexical_agent_calls_the_best_match() -> None:

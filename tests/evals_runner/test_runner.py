@@ -22,12 +22,13 @@ from agent_reach.config.settings import (
     HookConfig,
     RunConfig,
 )
-from agent_reach.errors import AgentReachError, InputError, ModelError
+from agent_reach.errors import AgentReachError, InputError, ModelError, SuiteError
 from agent_reach.evals.agents.base import AgentInfo, UnusableModelError
 from agent_reach.evals.archive import Archive
 from agent_reach.evals.runner import run
 from agent_reach.records.events import AttemptFinished, Event, RunFinished, RunStarted
 from agent_reach.records.report import Report
+from agent_reach.records.trace import CallOutcome
 from agent_reach.reports.json_report import read_report
 
 TOOLS = [
@@ -293,7 +294,7 @@ async def run(request):
 @pytest.mark.parametrize("seconds", [0.0, 0.15, 0.4])
 def test_a_killed_process_loses_and_doubles_nothing(tmp_path: Path, seconds: float) -> None:
     (tmp_path / "tools.json").write_text(json.dumps(TOOLS))
-    (tmp_path / "core.jsonl").write_text("\n".join(json.dumps(task) for task in tasks(24)))
+    (tmp_path / "core.jsonl").write_text("\n".join(json.dumps(task) for task in tasks(96)))
     (tmp_path / "killed_agent.py").write_text(AGENT)
     (tmp_path / "config.yaml").write_text(
         "catalog: tools.json\nsuites: {core: core.jsonl}\nagent: {type: python, function: 'killed_agent:run'}\n"
@@ -323,14 +324,14 @@ def test_a_killed_process_loses_and_doubles_nothing(tmp_path: Path, seconds: flo
     (folder,) = [path for path in (tmp_path / ".agent-reach" / "runs").iterdir() if path.is_dir()]
     finished = folder.joinpath("attempts.jsonl").read_bytes().count(b"\n")
     before = len(started.read_text().splitlines())
-    assert finished < 24
+    assert finished < 96
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     report = read_report(tmp_path / "report.json")
     assert report.run.id == folder.name
-    assert [len(task.attempts) for task in report.tasks] == [1] * 24
+    assert [len(task.attempts) for task in report.tasks] == [1] * 96
     assert report.metrics["tool_reachability"].value == 1.0
-    assert len(started.read_text().splitlines()) - before == 24 - finished
+    assert len(started.read_text().splitlines()) - before == 96 - finished
     assert before - finished <= 2, "only attempts under way are made twice"
 
 
@@ -505,3 +506,65 @@ def test_confirm_repeats_only_what_moved(tmp_path: Path) -> None:
     )
     assert gate.verdict == "regression"
     assert gate.exit_code == 1
+
+
+class Odd:
+    """A backend whose results no file can hold."""
+
+    async def call(self, tool: Any, arguments: Any, *, call_id: str = "", timeout: Any = None) -> CallOutcome:
+        bad = arguments["product_id"] == "PDT-1001"
+        return CallOutcome(status="ok", value={"quantity": float("nan") if bad else 1}, text="1")
+
+    async def aclose(self) -> None:
+        pass
+
+
+def test_what_no_file_can_hold_loses_only_its_attempt(tmp_path: Path) -> None:
+    report = go(tmp_path, backend=Odd())
+    assert report.infra_errors == ("t1#0",)
+    (lost,) = next(task for task in report.tasks if task.task_id == "t1").attempts
+    assert "cannot be written" in lost.error
+    assert report.metrics["tool_reachability"].denominator == 3
+    again = go(tmp_path, backend=Odd(), resume=True)
+    assert again.infra_errors == ("t1#0",), "the log is whole and is read again"
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        (SystemExit(7), "the agent raised SystemExit: 7"),
+        (asyncio.CancelledError("mine"), "the agent raised CancelledError: mine"),
+        (KeyError("x"), "the agent raised KeyError: 'x'"),
+    ],
+)
+def test_what_an_agent_raises_loses_only_its_attempt(
+    tmp_path: Path, raised: BaseException, said: str
+) -> None:
+    async def act(session: Any) -> None:
+        if "PDT-1002" in session.query:
+            raise raised
+        await right(session)
+
+    report = go(tmp_path, act)
+    assert report.infra_errors == ("t2#0",)
+    (lost,) = next(task for task in report.tasks if task.task_id == "t2").attempts
+    assert lost.error == said
+
+
+def test_an_agent_that_ends_the_loop_from_the_background_is_told(tmp_path: Path) -> None:
+    async def act(session: Any) -> None:
+        async def leave() -> None:
+            sys.exit(7)
+
+        await asyncio.gather(leave(), asyncio.sleep(5))
+
+    with pytest.raises(ModelError, match="ended the run: SystemExit: 7"):
+        go(tmp_path, act)
+
+
+def test_a_misspelt_matcher_is_refused_before_anything_is_run(tmp_path: Path) -> None:
+    suite = tasks()
+    suite[2]["path"][0]["args"] = {"product_id": {"$patern": "^PDT"}}
+    with pytest.raises(SuiteError, match=r"did you mean '\$pattern'"):
+        go(tmp_path, suite=suite)
+    assert not (tmp_path / "runs").exists()

@@ -6,6 +6,7 @@ cannot see: whether the call was the right one, and whether it should be tried a
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import datetime
 import decimal
@@ -104,6 +105,12 @@ def failure(
         findings=findings,
         metadata=metadata or {},
     )
+
+
+def is_cancelled() -> bool:
+    """Someone wants the current task to end; False where a `CancelledError` was only raised by code that it runs."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def success(value: Any, *, text: str | None = None, latency_ms: float | None = None) -> CallOutcome:

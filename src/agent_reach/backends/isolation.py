@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from agent_reach.backends.base import Backend
+from agent_reach.backends.base import Backend, is_cancelled
 from agent_reach.config.settings import HookConfig
 from agent_reach.errors import ConfigError, ServerError
 from agent_reach.wire.own_folder import FOLDER, settled_in
@@ -140,6 +140,10 @@ def load_function(written: str, where: str = "") -> Callable[..., Any]:
             where=where,
             next_step="run where it can be imported, or install it",
         ) from error
+    except (Exception, SystemExit) as error:
+        raise ConfigError(
+            f"importing {module_name!r} failed: {type(error).__name__}: {error}", where=where
+        ) from error
     for part in path.split("."):
         found = getattr(found, part, None)
     if not callable(found):
@@ -163,7 +167,9 @@ async def _call_function(written: str, place: AttemptPlace, name: str) -> None:
                     variable.set(value)
             if inspect.isawaitable(result):
                 await result
-    except Exception as error:
+    except (Exception, SystemExit, asyncio.CancelledError) as error:
+        if isinstance(error, asyncio.CancelledError) and is_cancelled():
+            raise
         raise ServerError(
             f"{name} failed: {type(error).__name__}: {error}",
             where=f"{place.task_id}#{place.attempt} {written}",

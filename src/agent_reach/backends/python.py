@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agent_reach.backends.base import failure, success
+from agent_reach.backends.base import failure, is_cancelled, success
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import ERROR_KINDS, CallOutcome, ErrorKind
 
@@ -68,7 +68,9 @@ class PythonBackend:
                 else error_text(error)
             )
             return failure("timeout", text, tool=tool, latency_ms=elapsed * 1000)
-        except Exception as error:
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and is_cancelled():
+                raise
             return _failed(error, tool, started)
         latency = (time.perf_counter() - started) * 1000
         if isinstance(value, CallOutcome):
@@ -98,7 +100,7 @@ def error_text(error: BaseException) -> str:
     return f"{type(error).__name__}: {detail}"
 
 
-def _failed(error: Exception, tool: Tool, started: float) -> CallOutcome:
+def _failed(error: BaseException, tool: Tool, started: float) -> CallOutcome:
     kind: Any = getattr(error, "error_kind", None)
     if kind not in ERROR_KINDS:
         kind = "permission" if isinstance(error, PermissionError) else "tool_error"
@@ -148,8 +150,8 @@ async def _in_thread(handler: Handler, arguments: Mapping[str, Any]) -> Any:
         outcome: tuple[Callable[[Any], None], Any]
         try:
             value = context.run(handler, **arguments)
-        except StopIteration as error:
-            outcome = (future.set_exception, RuntimeError(f"StopIteration: {error}"))
+        except (StopIteration, SystemExit, asyncio.CancelledError) as error:
+            outcome = (future.set_exception, RuntimeError(f"{type(error).__name__}: {error}"))
         except BaseException as error:
             outcome = (future.set_exception, error)
         else:

@@ -13,8 +13,10 @@ import math
 import re
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from agent_reach.calls.plain import plain_value
 from agent_reach.calls.records import ReadArguments
 from agent_reach.records.trace import ArgumentProblem
 
@@ -31,7 +33,8 @@ _MAX_ENCODINGS = 3
 def read_arguments(raw: Any, *, finish_reason: str = "") -> ReadArguments:
     """Arguments as emitted: a mapping, a text or nothing.
 
-    Nothing, blank text and null are `{}`. A text cut by the output limit (an open string or bracket, or a finish reason
+    Nothing, blank text and null are `{}`. In a mapping, what JSON cannot carry (NaN, a date) becomes its text, with a
+    problem. A text cut by the output limit (an open string or bracket, or a finish reason
     that says so) is a `truncated` problem; a bad escape is `unparsable` with its position; both leave `values` None.
     """
     if finish_reason.lower() in LENGTH_REASONS and isinstance(raw, str) and raw.strip():
@@ -41,9 +44,12 @@ def read_arguments(raw: Any, *, finish_reason: str = "") -> ReadArguments:
     if raw is None:
         return ReadArguments(values={})
     if isinstance(raw, Mapping):
-        return _checked(dict(raw), "", ())
+        values, problems = plain_value(raw)
+        read = _checked(values, "", ())
+        return replace(read, problems=(*read.problems, *problems)) if problems else read
     if not isinstance(raw, str):
-        return _refused("wrong_shape", f"arguments are {type(raw).__name__}, not an object", actual=raw)
+        kind = type(raw).__name__
+        return _refused("wrong_shape", f"arguments are {kind}, not an object", actual=plain_value(raw)[0])
     return _read_text(raw)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from agent_reach.config.run import public_settings
 from agent_reach.config.settings import RunConfig
+from agent_reach.errors import ModelError
 from agent_reach.evals.agents.base import UnusableModelError
 from agent_reach.evals.archive import ATTEMPTS, REPORT, SNAPSHOT, Archive, ArchivedRun, new_run_id, write_json
 from agent_reach.evals.runner_attempt import run_attempt
@@ -41,7 +42,14 @@ def run(
     **more: Any,
 ) -> Report:
     """Run a suite and return its report; see `run_async`. Not for use inside a running event loop."""
-    return asyncio.run(run_async(config, suite=suite, report=report, options=options, **more))
+    try:
+        return asyncio.run(run_async(config, suite=suite, report=report, options=options, **more))
+    except SystemExit as error:
+        # A task that the agent started by itself can end the loop, and nothing inside it can stop that.
+        raise ModelError(
+            f"the agent ended the run: {type(error).__name__}: {error}",
+            next_step="take sys.exit out of what it starts in the background; --resume continues",
+        ) from error
 
 
 async def run_async(

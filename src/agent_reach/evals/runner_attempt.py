@@ -7,7 +7,8 @@ import dataclasses
 import time
 from typing import Any
 
-from agent_reach.errors import ConfigError, MissingExtraError, ModelError, ServerError
+from agent_reach.backends.base import is_cancelled
+from agent_reach.errors import AgentReachError, ConfigError, MissingExtraError, ModelError, ServerError
 from agent_reach.evals.agents.base import AgentInfo
 from agent_reach.evals.agents.session import AttemptSession, SessionSettings
 from agent_reach.evals.context.conversation import Conversation
@@ -107,6 +108,14 @@ async def _drive(prepared: Prepared, session: AttemptSession, running: _Running)
     except (ModelError, ServerError) as problem:
         running.state = "infra_error"
         running.error, running.failure = prepared.redactor.text(str(problem)), problem
+    except (AgentReachError, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as problem:
+        if isinstance(problem, asyncio.CancelledError) and is_cancelled():
+            raise
+        words = f"the agent raised {type(problem).__name__}: {problem}"
+        running.state, running.error = "infra_error", prepared.redactor.text(words)
+        running.failure = ModelError(words)
     running.ended = True
 
 

@@ -65,16 +65,33 @@ class AttemptLog:
             self._file = None
 
     def append(self, task_id: str, score: AttemptScore) -> AttemptScore:
-        """Write an attempt, which then survives the end of this process; it is returned as written, without secrets."""
+        """Write an attempt, which then survives the end of this process; it is returned as written, without secrets.
+
+        An attempt that has no form in JSON is written, and returned, as lost.
+        """
         assert self._file is not None, "the log is not open"
-        cleaned = self._clean(to_json(score))
-        line = json.dumps({"task_id": task_id, "attempt": cleaned}, ensure_ascii=False, allow_nan=False)
-        self._file.write(line.encode("utf-8", "backslashreplace") + b"\n")
+        try:
+            line, written = self._line(task_id, score)
+        except (TypeError, ValueError, RecursionError, InputError) as problem:
+            # An agent or backend put something into its record that no file can hold: that attempt alone is lost.
+            score = AttemptScore(
+                index=score.index,
+                state="infra_error",
+                error=f"the attempt cannot be written: {problem}",
+                duration_ms=score.duration_ms,
+            )
+            line, written = self._line(task_id, score)
+        self._file.write(line)
         self._file.flush()
         self._written += 1
-        written = from_json(AttemptScore, cleaned)
         self._take((task_id, score.index), written)
         return written
+
+    def _line(self, task_id: str, score: AttemptScore) -> tuple[bytes, AttemptScore]:
+        """The line of an attempt, and the attempt as that line will be read."""
+        cleaned = self._clean(to_json(score))
+        line = json.dumps({"task_id": task_id, "attempt": cleaned}, ensure_ascii=False, allow_nan=False)
+        return line.encode("utf-8", "backslashreplace") + b"\n", from_json(AttemptScore, cleaned)
 
     async def sync(self) -> None:
         """Wait until everything written so far is on disk; those who wait at the same time share one flush of the disk."""

@@ -285,7 +285,7 @@ def _import(path: str) -> types.ModuleType:
                 next_step="give a file, or an import path that Python finds",
             ) from error
         raise CatalogError(f"importing it needs {missing!r}, which is not installed", where=path) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise CatalogError(f"importing it fails: {type(error).__name__}: {error}", where=path) from error
 
 
@@ -345,7 +345,7 @@ def import_file(path: Path) -> types.ModuleType:
     sys.path.insert(0, str(resolved.parent))
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise CatalogError(f"importing it fails: {type(error).__name__}: {error}", where=str(path)) from error
     finally:

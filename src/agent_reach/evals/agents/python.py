@@ -17,11 +17,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from agent_reach.backends.base import is_cancelled
 from agent_reach.config.run import public_settings
 from agent_reach.config.settings import AgentConfig
 from agent_reach.errors import AgentReachError, ConfigError, ModelError
 from agent_reach.evals.agents.base import Agent, AgentInfo, AgentSetup
-from agent_reach.evals.agents.session import AttemptSession
+from agent_reach.evals.agents.session import AttemptSession, checked_text
 from agent_reach.records.context import ContextBlock
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import CallOutcome
@@ -81,6 +82,7 @@ class BlockingRequest(AgentRequest):
 
     def say(self, text: str, *, raw: str = "") -> None:
         """Record words of the model."""
+        text, raw = checked_text(text, "what is said"), checked_text(raw, "raw")
         self._loop.call_soon_threadsafe(lambda: self._session.say(text, raw=raw))
 
 
@@ -110,9 +112,11 @@ class PythonAgent:
         while True:
             try:
                 said = await self._turn(session)
-            except (AgentReachError, asyncio.CancelledError):
+            except (AgentReachError, KeyboardInterrupt, GeneratorExit):
                 raise
-            except Exception as error:
+            except BaseException as error:
+                if isinstance(error, asyncio.CancelledError) and is_cancelled():
+                    raise
                 raise ModelError(
                     f"the agent raised {type(error).__name__}: {error}",
                     where=self._config.function,
@@ -217,9 +221,9 @@ def _module(name: str, folder: str, where: str) -> Any:
             where=where,
             next_step="put it beside the configuration, install it, or add its folder to PYTHONPATH",
         ) from error
-    except AgentReachError:
+    except (AgentReachError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
         raise ConfigError(
             f"importing {name!r} failed: {type(error).__name__}: {error}", where=where
         ) from error
@@ -239,7 +243,11 @@ def _module_of_file(path: Path) -> Any:
         raise ConfigError("this is no Python file", where=str(path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module
 
 

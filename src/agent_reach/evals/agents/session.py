@@ -218,13 +218,17 @@ class AttemptSession:
         return tuple(done)
 
     async def call(self, name: str, arguments: Mapping[str, Any] | str | None) -> CallOutcome:
-        """One call of an agent that is code. Calls that begin while others of theirs are under way belong to one step."""
+        """One call of an agent that is code. Calls that begin while others of theirs are under way belong to one step.
+
+        Arguments that JSON cannot carry are problems of the call; raises `TypeError` for a name that is no text.
+        """
         from agent_reach.calls.arguments import read_arguments
 
+        name = checked_text(name, "the name of a tool")
         read = read_arguments(arguments)
         parsed = ParsedCall(
             call_id=unique_id("", self.used_ids),
-            name=str(name),
+            name=name,
             arguments=read.values,
             raw_arguments=arguments if isinstance(arguments, str) else "",
             problems=read.problems,
@@ -246,7 +250,11 @@ class AttemptSession:
         return call.outcome
 
     def say(self, text: str, *, raw: str = "") -> None:
-        """Words of an agent that is code: a step of their own, and the last ones are the final text."""
+        """Words of an agent that is code: a step of their own, and the last ones are the final text.
+
+        Raises `TypeError` for what is no text.
+        """
+        text, raw = checked_text(text, "what is said"), checked_text(raw, "raw")
         self._open = None
         self._steps.append(Step(index=self.step_index, text=text, raw=raw or text))
         self._final_text = text
@@ -338,7 +346,10 @@ class AttemptSession:
         )
         sent = normal.arguments if normal.arguments is not None else {}
         changed = dataclasses.replace(
-            call, problems=tuple(normal.problems), changes=tuple(normal.changes), sent_arguments=sent
+            call,
+            problems=(*parsed.problems, *normal.problems),
+            changes=tuple(normal.changes),
+            sent_arguments=sent,
         )
         return changed, sent
 
@@ -463,6 +474,13 @@ class _OpenStep:
     def add(self, call: Call) -> int:
         self.calls.append(call)
         return len(self.calls) - 1
+
+
+def checked_text(value: Any, what: str) -> str:
+    """The value as plain text that UTF-8 can carry (half a surrogate pair becomes `?`); raises `TypeError` for any other type."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what} must be text, not {type(value).__name__} {value!r:.60}")
+    return value.encode("utf-8", "replace").decode("utf-8") if not value.isascii() else str(value)
 
 
 def result_block_id(call_id: str) -> str:
