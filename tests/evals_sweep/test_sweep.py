@@ -281,44 +281,74 @@ def test_filler_is_nested_and_weighs_what_was_asked(first: int, second: int, lan
 # --- prediction
 
 
-def confusing(rate_near: int) -> Decide:
-    """Takes a tool of the same thing on every `rate_near`-th task."""
+def overlapping(session: Any, right: str) -> str:
+    """Takes the tool whose words the request holds most of; of equals the last one."""
+    asked = set(session.query.lower().split())
+    scores = {
+        tool.name: len(
+            asked & set(f"{tool.name.replace('_', ' ')} {tool.description.lower().rstrip('.')}".split())
+        )
+        for tool in session.tools
+    }
+    return max(scores, key=lambda name: (scores[name], list(scores).index(name)))
 
-    def decide(session: Any, right: str) -> str:
-        number = int(session.task.id[1:])
-        noun = right.split("_", 1)[1]
-        alike = [tool.name for tool in session.tools if tool.name.endswith(f"_{noun}") and tool.name != right]
-        return alike[0] if number % rate_near == 0 and alike else right
 
-    return decide
+def vague_suite() -> Suite:
+    """Requests that hold two, one or none of the words of the right tool."""
+    tasks = []
+    for number in range(60):
+        verb, noun = VERBS[number % 6], NOUNS[(number * 7) % 10]
+        words = (
+            f"{verb} {noun}",
+            f"have the {noun} {verb}",
+            f"something with a {noun} of mine",
+            "do it now",
+        )[number % 4]
+        path = GoldenPath(
+            stages=((GoldenCall(tool=f"{verb}_{noun}", args={"code": "A-1"}, result="ok", has_result=True),),)
+        )
+        query = f"{words} number {number} urgently void"
+        tasks.append(Task(id=f"v{number}", kind="must", query=query, language="en", paths=(path,)))
+    return Suite.from_tasks(tasks, name="vague")
+
+
+def lost_decisions(tools: Catalog, folder: Path) -> tuple[Any, int]:
+    options = RunOptions(catalog=tools, agent=Chooser(overlapping), archive=folder / "runs")
+    report = run(RunConfig(), suite=vague_suite(), options=options)
+    metric = report.metrics["tool_reachability"]
+    return report, int(metric.denominator - metric.numerator)
 
 
 def test_prediction_counts_pairs_tokens_and_confusions(tmp_path: Path) -> None:
-    options = RunOptions(catalog=catalog(), agent=Chooser(confusing(2)), archive=tmp_path / "runs")
-    report = run(RunConfig(), suite=suite(60), options=options)
+    """Tools that hold more of the requests' words than the right ones are predicted to take decisions, and do."""
+    report, before = lost_decisions(catalog(), tmp_path)
     alike = Catalog.from_tools(
         replace(
-            tool, name=tool.name.replace("open", "void"), description=tool.description.replace("Open", "Void")
+            tool, name=tool.name.replace("open", "void"), description=f"{tool.description} Void urgently."
         )
         for tool in catalog().tools
         if tool.name.startswith("open")
     )
     far = Catalog.from_tools(
-        Tool(name=f"zz_{n}", server="far", description="Plays a melody.") for n in range(12)
+        Tool(name=f"zz_{letter * 3}", server="far", description="Plays melodies.")
+        for letter in "abcdefghijkl"
     )
     near_found, far_found = predict(catalog(), alike, report), predict(catalog(), far, report)
     assert near_found.tools == (60, 70)
     assert near_found.tokens[1] > near_found.tokens[0]
     assert near_found.pairs
     assert all(pair.left.startswith("far/") and pair.right.startswith("far/") for pair in far_found.pairs)
-    assert near_found.confusions is not None
-    assert far_found.confusions is not None
-    assert near_found.confusions > far_found.confusions + 1
+    _, after = lost_decisions(Catalog.from_tools([*catalog().tools, *alike.tools]), tmp_path / "more")
+    _, unmoved = lost_decisions(Catalog.from_tools([*catalog().tools, *far.tools]), tmp_path / "far")
+    assert after - before >= 10
+    assert near_found.confusions == pytest.approx(after - before, abs=8)
+    assert far_found.confusions == pytest.approx(unmoved - before, abs=3)
     assert near_found.check is not None
-    assert near_found.check.seen == 30
-    assert abs(near_found.check.expected - 30) < 10
+    assert near_found.check.seen == before
+    assert near_found.check.expected == pytest.approx(before, abs=8)
     rates = [band.rate for band in near_found.bands]
     assert rates == sorted(rates)
+    assert sum(band.decisions for band in near_found.bands) == 60
 
 
 def test_prediction_without_a_report_promises_no_confusions() -> None:

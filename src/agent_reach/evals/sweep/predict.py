@@ -1,16 +1,18 @@
 """What adding a catalog would do, said before any model is asked: look-alikes, tokens, expected confusions.
 
-Confusions are calibrated on observed ones: in a report, every right tool of a decision stands beside every other tool that
-was offered; how often such a pair was confused, by how alike the two are, is the rate that new tools are counted with. The
-calibration is checked on tasks it was not made from and shown with the prediction.
+Whether a decision is lost to an added tool depends on the request: how much of it the best other tool covers, against how
+much the right tool covers. How often decisions of such a margin are lost is calibrated on a report; added tools can only
+raise the best other tool, and that raise is what is counted. The calibration is checked on tasks it was not made from and
+shown with the prediction.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from math import prod
 from typing import TYPE_CHECKING
 
 from agent_reach.catalog.similar import SIMILARITY_MEASURE, similar_pairs
@@ -18,23 +20,25 @@ from agent_reach.errors import InputError
 from agent_reach.evals.statistics import wilson
 from agent_reach.records.report import Report, SimilarPair
 from agent_reach.records.score import Decision, Interval
+from agent_reach.records.tool import Tool
 from agent_reach.text.counting import count_json_tokens
+from agent_reach.text.stopwords import is_function_word
+from agent_reach.text.tokens import index_terms, split_identifier
 
 if TYPE_CHECKING:
     from agent_reach.catalog.catalog import Catalog
 
-BANDS: tuple[float, ...] = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-"""Lower bounds of the bands of similarity."""
-_NEAR = BANDS[1]
+MARGINS: tuple[float, ...] = (-1.0, -0.4, -0.25, -0.15, -0.08, -0.02, 0.02, 0.08, 0.15, 0.25, 0.4)
+"""Lower bounds of the bands of margin: share of the request that the best other tool covers, less that of the right tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Band:
-    """Pairs (right tool, other offered tool) of a similarity from `low` to below the next band: how many were seen, how many
-    of them confused, and the rate that is predicted with (pooled so that it never falls with similarity)."""
+    """Decisions with a margin from `low` to below the next band: how many were seen, how many of them went to another tool,
+    and the rate that is predicted with (pooled so that it never falls with the margin)."""
 
     low: float
-    pairs: int
+    decisions: int
     confused: int
     rate: float
     interval: Interval | None = None
@@ -42,7 +46,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """The calibration tried on tasks that it was not made from: expected and seen confusions."""
+    """The calibration tried on tasks that it was not made from: decisions, expected and seen confusions, and per band."""
 
     decisions: int
     expected: float
@@ -52,13 +56,13 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRisk:
-    """A tool that is there already: the chance that a decision for it is newly lost to one of the added tools."""
+    """A tool that is there already: decisions for it that were right, how many of them are expected to be newly lost, and the
+    added tool that covers more of such a request."""
 
     tool: str
     decisions: int
-    chance: float
-    nearest: str
-    similarity: float
+    lost: float
+    rival: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +97,6 @@ def predict(catalog: Catalog, added: Catalog, report: Report | None = None) -> P
         raise InputError("every tool of the added catalog is in the catalog already", where="--predict")
     whole = Made.from_tools([*catalog.tools, *fresh])
     new_keys = {tool.key for tool in fresh}
-    near = similar_pairs(whole, threshold=_NEAR)
     alike = similar_pairs(whole)
     pairs = tuple(pair for pair in alike if pair.left in new_keys or pair.right in new_keys)
     found = Prediction(
@@ -105,7 +108,7 @@ def predict(catalog: Catalog, added: Catalog, report: Report | None = None) -> P
     )
     if report is None:
         return found
-    return _with_confusions(found, catalog, report, near, sorted(new_keys))
+    return _with_confusions(found, catalog, report, Coverage(whole.tools), sorted(new_keys))
 
 
 def _tokens(catalog: Catalog) -> int:
@@ -116,14 +119,46 @@ def _tokens(catalog: Catalog) -> int:
 # -- observed confusions -------------------------------------------------------------------------------------
 
 
+class Coverage:
+    """How much of a request a tool's words cover: the share of the request's weight by rarity, 0..1."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._terms = {tool.key: frozenset(_tool_terms(tool)) for tool in tools}
+        counts = Counter(term for terms in self._terms.values() for term in terms)
+        size = len(self._terms)
+        self._rarity = {term: math.log(1 + size / count) for term, count in counts.items()}
+        self._unknown = math.log(1 + size)
+
+    def of(self, query: str, keys: Iterable[str]) -> dict[str, float]:
+        """Key -> share of the request covered."""
+        terms = {term for term in index_terms(query) if not is_function_word(term)}
+        weights = {term: self._rarity.get(term, self._unknown) for term in terms}
+        total = sum(weights.values()) or 1.0
+        found = {}
+        for key in keys:
+            own = self._terms.get(key, frozenset())
+            found[key] = sum(weights[term] for term in terms if term in own) / total
+        return found
+
+
+def _tool_terms(tool: Tool) -> list[str]:
+    note = tool.note
+    parts = [" ".join(split_identifier(tool.name)), tool.title, tool.description]
+    if note is not None:
+        parts += [note.summary, *note.triggers]
+    return [term for term in index_terms("\n".join(parts)) if not is_function_word(term)]
+
+
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """One decision: its tool, what else was offered, what was chosen instead (empty: nothing or the right one)."""
+    """One decision: its request and tool, what else was offered, whether another tool was taken, whether it was right."""
 
     task_id: str
+    query: str
     gold: str
     offered: tuple[str, ...]
-    chosen: str
+    confused: bool
+    right: bool
 
 
 def _observed(report: Report, catalog: Catalog) -> list[_Seen]:
@@ -131,108 +166,97 @@ def _observed(report: Report, catalog: Catalog) -> list[_Seen]:
     everything = tuple(tool.key for tool in catalog.tools)
     for task in report.tasks:
         for attempt in task.attempts:
-            offered = attempt.trace.exposure.offered if attempt.trace is not None else everything
+            offered = attempt.trace.exposure.offered if attempt.trace is not None else ()
+            shown = tuple(key for key in offered if key in catalog) or everything
             for decision in attempt.decisions:
-                if decision.expected_tool in (offered or everything):
+                if decision.expected_tool in shown:
+                    confused = _is_confused(decision)
                     found.append(
-                        _Seen(task.task_id, decision.expected_tool, offered or everything, _instead(decision))
+                        _Seen(
+                            task.task_id,
+                            task.query,
+                            decision.expected_tool,
+                            shown,
+                            confused,
+                            decision.tool_right,
+                        )
                     )
     return found
 
 
-def _instead(decision: Decision) -> str:
-    return decision.selected_tool or "" if not decision.tool_right else ""
+def _is_confused(decision: Decision) -> bool:
+    return bool(decision.selected_tool) and not decision.tool_right
 
 
-class _Nearness:
-    """Similarities of pairs that the index found; every other pair is below the first bound."""
-
-    def __init__(self, pairs: Iterable[SimilarPair]) -> None:
-        self._near: dict[str, dict[str, float]] = {}
-        for pair in pairs:
-            self._near.setdefault(pair.left, {})[pair.right] = pair.score
-            self._near.setdefault(pair.right, {})[pair.left] = pair.score
-
-    def of(self, key: str) -> Mapping[str, float]:
-        """The tools near this one."""
-        return self._near.get(key, {})
+def _margin(item: _Seen, coverage: Coverage, more: Sequence[str] = ()) -> tuple[float, str]:
+    """(margin, the other tool that covers most), among the offered tools and `more`."""
+    shares = coverage.of(item.query, dict.fromkeys([*item.offered, *more]))
+    own = shares.pop(item.gold, 0.0)
+    if not shares:
+        return -1.0, ""
+    best = max(shares, key=lambda key: (shares[key], key))
+    return shares[best] - own, best
 
 
-def _band_of(score: float) -> int:
-    return max(index for index, low in enumerate(BANDS) if score >= low)
+def _band_of(margin: float) -> int:
+    return max(index for index, low in enumerate(MARGINS) if margin >= low or index == 0)
 
 
-def calibrate(seen: Sequence[_Seen], near: _Nearness) -> tuple[Band, ...]:
-    """The rate of confusion per band, pooled over neighbours until it never falls (pool adjacent violators)."""
-    pairs = [0] * len(BANDS)
-    confused = [0] * len(BANDS)
-    for item in seen:
-        close = near.of(item.gold)
-        offered = [key for key in item.offered if key != item.gold]
-        for key in close:
-            if key in offered:
-                pairs[_band_of(close[key])] += 1
-        pairs[0] += sum(key not in close for key in offered)
-        if item.chosen in offered:
-            confused[_band_of(close.get(item.chosen, 0.0))] += 1
-    rates = _pooled(pairs, confused)
+def calibrate(seen: Sequence[_Seen], margins: Mapping[int, float]) -> tuple[Band, ...]:
+    """The rate of confusion per band, pooled over neighbours until it never falls (pool adjacent violators). `margins` maps
+    the place of a decision in `seen` to its margin."""
+    counts = [0] * len(MARGINS)
+    confused = [0] * len(MARGINS)
+    for place, item in enumerate(seen):
+        band = _band_of(margins[place])
+        counts[band] += 1
+        confused[band] += item.confused
+    rates = _pooled(counts, confused)
     return tuple(
         Band(
             low=low,
-            pairs=pairs[n],
+            decisions=counts[n],
             confused=confused[n],
             rate=rates[n],
-            interval=wilson(confused[n], pairs[n]),
+            interval=wilson(confused[n], counts[n]),
         )
-        for n, low in enumerate(BANDS)
+        for n, low in enumerate(MARGINS)
     )
 
 
-def _pooled(pairs: Sequence[int], confused: Sequence[int]) -> list[float]:
+def _pooled(counts: Sequence[int], confused: Sequence[int]) -> list[float]:
     blocks: list[list[float]] = []
-    for count, hits in zip(pairs, confused, strict=True):
+    for count, hits in zip(counts, confused, strict=True):
         blocks.append([float(hits), float(count), 1.0])
         while len(blocks) > 1 and _falls(blocks[-2], blocks[-1]):
             above = blocks.pop()
             blocks[-1] = [one + two for one, two in zip(blocks[-1], above, strict=True)]
     rates: list[float] = []
-    for block_hits, block_pairs, size in blocks:
-        rate = block_hits / block_pairs if block_pairs else (rates[-1] if rates else 0.0)
+    for block_hits, block_count, size in blocks:
+        rate = block_hits / block_count if block_count else (rates[-1] if rates else 0.0)
         rates += [rate] * int(size)
     return rates
 
 
 def _falls(first: Sequence[float], second: Sequence[float]) -> bool:
     if not second[1]:
-        return True  # a band without pairs says nothing: it takes the rate of the one below
-    return not first[1] or first[0] / first[1] > second[0] / second[1]
+        return True  # a band without decisions says nothing: it takes the rate of the one below
+    return bool(first[1]) and first[0] / first[1] > second[0] / second[1]
 
 
-def _expected(seen: Sequence[_Seen], near: _Nearness, bands: Sequence[Band]) -> list[float]:
-    """Expected confusions per band for decisions with these offers."""
-    found = [0.0] * len(BANDS)
-    for item in seen:
-        close = near.of(item.gold)
-        for key in item.offered:
-            if key != item.gold:
-                band = _band_of(close.get(key, 0.0))
-                found[band] += bands[band].rate
-    return found
-
-
-def _checked(seen: Sequence[_Seen], near: _Nearness) -> Check:
+def _checked(seen: Sequence[_Seen], margins: Mapping[int, float]) -> Check:
     """Two halves of the tasks, each predicted by the other."""
-    halves = ([item for item in seen if _half(item.task_id) == side] for side in (0, 1))
-    first, second = halves
-    expected = [0.0] * len(BANDS)
-    confused = [0] * len(BANDS)
-    for learned, tried in ((first, second), (second, first)):
-        bands = calibrate(learned, near)
-        for band, value in enumerate(_expected(tried, near, bands)):
-            expected[band] += value
-        for band, item in enumerate(calibrate(tried, near)):
-            confused[band] += item.confused
-    rows = tuple(zip(BANDS, [round(value, 3) for value in expected], confused, strict=True))
+    expected = [0.0] * len(MARGINS)
+    confused = [0] * len(MARGINS)
+    for side in (0, 1):
+        learned = [place for place, item in enumerate(seen) if _half(item.task_id) == side]
+        tried = [place for place, item in enumerate(seen) if _half(item.task_id) != side]
+        bands = calibrate([seen[n] for n in learned], {n: margins[place] for n, place in enumerate(learned)})
+        for place in tried:
+            band = _band_of(margins[place])
+            expected[band] += bands[band].rate
+            confused[band] += seen[place].confused
+    rows = tuple(zip(MARGINS, [round(value, 3) for value in expected], confused, strict=True))
     return Check(decisions=len(seen), expected=round(sum(expected), 3), seen=sum(confused), by_band=rows)
 
 
@@ -241,7 +265,7 @@ def _half(task_id: str) -> int:
 
 
 def _with_confusions(
-    found: Prediction, catalog: Catalog, report: Report, pairs: Sequence[SimilarPair], new_keys: Sequence[str]
+    found: Prediction, catalog: Catalog, report: Report, coverage: Coverage, new_keys: Sequence[str]
 ) -> Prediction:
     seen = _observed(report, catalog)
     if not seen:
@@ -250,33 +274,31 @@ def _with_confusions(
             where=report.run.id,
             next_step="give a report of a run on this catalog",
         )
-    near = _Nearness(pairs)
-    bands = calibrate(seen, near)
-    risks = [_risk(key, count, near, bands, new_keys) for key, count in _counted(seen).items()]
-    risks.sort(key=lambda risk: (-risk.chance * risk.decisions, risk.tool))
+    before = {place: _margin(item, coverage)[0] for place, item in enumerate(seen)}
+    bands = calibrate(seen, before)
+    lost: dict[str, float] = {}
+    rivals: dict[str, str] = {}
+    right = Counter(item.gold for item in seen if item.right)
+    for place, item in enumerate(seen):
+        if not item.right:
+            continue
+        margin, rival = _margin(item, coverage, new_keys)
+        old, new = bands[_band_of(before[place])].rate, bands[_band_of(margin)].rate
+        chance = (new - old) / (1 - old) if new > old else 0.0
+        lost[item.gold] = lost.get(item.gold, 0.0) + chance
+        if chance > 0:
+            rivals[item.gold] = rival
+    risks = [
+        ToolRisk(tool=key, decisions=right[key], lost=round(value, 4), rival=rivals[key])
+        for key, value in lost.items()
+        if value > 0
+    ]
+    risks.sort(key=lambda risk: (-risk.lost, risk.tool))
     return replace(
         found,
         decisions=len(seen),
-        confusions=sum(risk.chance * risk.decisions for risk in risks),
+        confusions=round(sum(lost.values()), 4),
         risks=tuple(risks),
         bands=bands,
-        check=_checked(seen, near),
+        check=_checked(seen, before),
     )
-
-
-def _counted(seen: Sequence[_Seen]) -> dict[str, int]:
-    """Decisions per tool that were right: only those can be newly lost."""
-    counts: dict[str, int] = {}
-    for item in seen:
-        counts[item.gold] = counts.get(item.gold, 0) + (not item.chosen)
-    return counts
-
-
-def _risk(
-    key: str, decisions: int, near: _Nearness, bands: Sequence[Band], new_keys: Sequence[str]
-) -> ToolRisk:
-    close = near.of(key)
-    scores = {new: close.get(new, 0.0) for new in new_keys}
-    nearest = max(scores, key=lambda new: (scores[new], new))
-    chance = 1 - prod(1 - bands[_band_of(score)].rate for score in scores.values())
-    return ToolRisk(tool=key, decisions=decisions, chance=chance, nearest=nearest, similarity=scores[nearest])

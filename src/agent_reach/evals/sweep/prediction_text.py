@@ -41,17 +41,16 @@ def _lines(found: Prediction) -> Iterator[Message]:
         f"预期：{found.decisions} 个决策中有 {found.confusions:.1f} 个因新增工具而失败",
     )
     for risk in found.risks[:_SHOWN]:
-        if risk.chance * risk.decisions >= 0.05:
-            yield Message(
-                f"  {risk.tool}: {risk.chance:.0%} of {risk.decisions}, nearest {risk.nearest} ({risk.similarity:.2f})",
-                f"  {risk.tool}：{risk.decisions} 个中的 {risk.chance:.0%}，最相似 {risk.nearest}（{risk.similarity:.2f}）",
-            )
+        yield Message(
+            f"  {risk.tool}: {risk.lost:.1f} of {risk.decisions} right ones, to tools like {risk.rival}",
+            f"  {risk.tool}：{risk.decisions} 个正确决策中的 {risk.lost:.1f} 个，输给 {risk.rival} 这类工具",
+        )
     yield Message(
-        "calibration (similarity: pairs seen, confused, rate used)",
-        "校准（相似度：观察到的对数、混淆数、所用比率）",
+        "calibration (share of the request covered by the best other tool less the right one: decisions, confused, rate used)",
+        "校准（最接近的其他工具与正确工具对请求的覆盖差：决策数、混淆数、所用比率）",
     )
     for band in found.bands:
-        line = f"  >= {band.low:.1f}: {band.pairs}, {band.confused}, {band.rate:.2%}"
+        line = f"  >= {band.low:+.2f}: {band.decisions}, {band.confused}, {band.rate:.1%}"
         yield Message(line, line)
     if found.check is not None:
         yield Message(
