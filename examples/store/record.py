@@ -1,0 +1,84 @@
+"""Records real decisions of a real small model on the store's suite, for the demo to show offline.
+
+    AGENT_REACH_MODEL=model.gguf python examples/store/record.py NAME [--exposure all|reach] [--report report.json]
+
+Runs the suite of this folder with the `local` agent (or takes the report of such a run) and writes
+`recordings/NAME.jsonl`: one trace a line, each with the model's name, the digest of its weights, the date and the settings in
+its metadata. The tool list is kept by name only, once per trace; secrets pass the redactor like everything that is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import hashlib
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_reach.config.run import load_run_config
+from agent_reach.config.settings import AgentConfig, ExposureConfig
+from agent_reach.evals.runner import run
+from agent_reach.records.codec import to_json
+from agent_reach.redact.redactor import Redactor
+from agent_reach.reports.json_report import read_report
+
+HERE = Path(__file__).resolve().parent
+
+
+def recorded_report(model: Path, exposure: str):
+    """Run the suite with the model, one attempt at a time."""
+    base = load_run_config(HERE / "config.yaml", {})
+    shown = dataclasses.replace(base.exposure, mode=exposure) if exposure == "reach" else base.exposure
+    assert isinstance(shown, ExposureConfig)
+    agent = AgentConfig(type="local", model_file=str(model), max_steps=6)
+    config = dataclasses.replace(base, agent=agent, exposure=shown, concurrency=1, attempt_timeout=900.0)
+    return run(config, suite="core-suite", resume=True)
+
+
+def main() -> None:
+    """Record and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name")
+    parser.add_argument("--exposure", choices=["all", "reach"], default="all")
+    parser.add_argument("--report", type=Path, help="Take the traces of this report instead of running.")
+    wanted = parser.parse_args()
+    model = Path(os.environ["AGENT_REACH_MODEL"])
+    report = read_report(wanted.report) if wanted.report else recorded_report(model, wanted.exposure)
+    facts = {
+        "model": report.run.model,
+        "digest": "sha256:" + hashlib.sha256(model.read_bytes()).hexdigest(),
+        "recorded": datetime.now(UTC).date().isoformat(),
+        "settings": {key: value for key, value in report.run.model_settings.items() if key != "model_file"},
+        "exposure": wanted.exposure,
+    }
+    redactor = Redactor.standard()
+    target = HERE / "recordings" / f"{wanted.name}.jsonl"
+    target.parent.mkdir(exist_ok=True)
+    with target.open("w", encoding="utf-8") as file:
+        for task in report.tasks:
+            for attempt in task.attempts:
+                if attempt.state != "scored" or attempt.trace is None:
+                    print(f"left out: {task.task_id} ({attempt.state})")
+                    continue
+                steps = tuple(
+                    dataclasses.replace(
+                        step, offered=() if step.offered == attempt.trace.exposure.offered else step.offered
+                    )
+                    for step in attempt.trace.steps
+                )
+                blocks = tuple(
+                    dataclasses.replace(block, text="") if block.kind == "tools" else block
+                    for block in attempt.trace.blocks
+                )
+                metadata = {**attempt.trace.metadata, "recording": facts}
+                trace = dataclasses.replace(
+                    attempt.trace, steps=steps, blocks=blocks, metadata=metadata, findings=()
+                )
+                file.write(json.dumps(redactor.value(to_json(trace)), ensure_ascii=False) + "\n")
+    print(f"{target}: {target.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
