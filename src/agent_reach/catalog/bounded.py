@@ -182,13 +182,39 @@ def _children(item: Any) -> list[Any] | None:
     return None
 
 
+class DuplicateKeyError(ValueError):
+    """An object that gives a key twice: readers differ in which one they take, so that nobody knows what is meant."""
+
+    def __init__(self, key: str, lineno: int = 0) -> None:
+        super().__init__(f"the key {key!r} is written twice in one object")
+        self.key = key
+        self.lineno = lineno
+
+
 def parse_json(text: str) -> Any:
-    """The JSON value of a text of any depth; raises `json.JSONDecodeError`. A byte order mark is skipped."""
+    """The JSON value of a text of any depth; raises `json.JSONDecodeError`, and `DuplicateKeyError` with the line of the
+    last place where that key stands. A byte order mark is skipped."""
     text = text.removeprefix("\ufeff")
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_unique_pairs)
     except RecursionError:
         return _parse_deep(text)
+    except DuplicateKeyError as error:
+        needle = re.escape(json.dumps(error.key, ensure_ascii=False)) + r"\s*:"
+        found = list(re.finditer(needle, text))
+        line = text.count("\n", 0, found[-1].start()) + 1 if found else 0
+        raise DuplicateKeyError(error.key, line) from None
+
+
+def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise DuplicateKeyError(key)
+            seen.add(key)
+    return found
 
 
 _TOKEN = re.compile(r"[ \t\n\r]*(?:([{}\[\],:\"])|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))")
@@ -256,6 +282,8 @@ class _DeepReader:
         if not self.stack:
             self.root, self.done = value, not isinstance(value, (dict, list))
         elif isinstance(self.stack[-1], dict):
+            if self.key in self.stack[-1]:
+                raise DuplicateKeyError(self.key, self.text.count("\n", 0, self.position) + 1)
             self.stack[-1][self.key] = value
         else:
             self.stack[-1].append(value)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent_reach.catalog.bounded import parse_json
+from agent_reach.catalog.bounded import DuplicateKeyError, parse_json
 from agent_reach.catalog.catalog import Catalog, SourceInfo
 from agent_reach.catalog.dialect import RepairTypes
 from agent_reach.catalog.gather import Gatherer
@@ -120,6 +120,12 @@ def parse_text(text: str, where: str) -> Any:
     """The JSON value of a text; raises `CatalogError` with the place."""
     try:
         return parse_json(text)
+    except DuplicateKeyError as error:
+        raise CatalogError(
+            str(error),
+            where=f"{where}:{error.lineno}" if error.lineno else where,
+            next_step="leave one of the two",
+        ) from error
     except ValueError as error:
         line = getattr(error, "lineno", None)
         raise CatalogError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agent_reach.evals.check.first_look import FirstLook
+from agent_reach.evals.check.first_look import FirstLook, Fix
 from agent_reach.records.message import Language, Message
 from agent_reach.reports.figures import fit, plural, wrap
 
@@ -43,7 +43,9 @@ def _servers(look: FirstLook, language: Language) -> Iterator[str]:
     for server in look.servers:
         if server.failed is not None:
             yield f"x {fit(server.name or '-', 26)} {_say(language, 'failed', '失败')}"
-            yield from wrap(server.failed.text(language), _WIDTH, indent="    ")
+            yield from wrap(server.failed.text(language), _WIDTH, first="    ", indent="    ")
+            if server.fix is not None:
+                yield from wrap(f"-> {server.fix.text(language)}", _WIDTH, first="    ", indent="       ")
             continue
         extra = (
             _say(language, f" ({server.quarantined} unusable)", f"（{server.quarantined} 个不可用）")
@@ -143,6 +145,12 @@ def _dead(look: FirstLook, language: Language) -> Iterator[str]:
     yield ""
 
 
+def _touched(fix: Fix, calls: str, language: Language) -> str:
+    if fix.servers or not (fix.tools or calls):
+        return ""
+    return _say(language, f" ({plural(fix.tools, 'tool')}{calls})", f"（{fix.tools} 个工具{calls}）")
+
+
 def _fixes(look: FirstLook, language: Language) -> Iterator[str]:
     if not look.fixes:
         yield _say(language, "Nothing to mend was found.", "没有发现需要修改的地方。")
@@ -150,10 +158,10 @@ def _fixes(look: FirstLook, language: Language) -> Iterator[str]:
     yield _say(language, "First fixes, by what they touch", "首要修改，按影响排序")
     for number, fix in enumerate(look.fixes, 1):
         calls = _say(language, f", {fix.calls} calls", f"，{fix.calls} 次调用") if fix.calls else ""
-        touched = _say(language, f"{fix.tools} tools{calls}", f"{fix.tools} 个工具{calls}")
+        touched = _touched(fix, calls, language)
         yield from wrap(f"{number:>2}. {fix.action.text(language)}", _WIDTH, first="", indent="    ")
         yield from wrap(
-            f"{fix.code} {fix.title.text(language)} ({touched})", _WIDTH, first="    ", indent="      "
+            f"{fix.code} {fix.title.text(language)}{touched}", _WIDTH, first="    ", indent="      "
         )
         if fix.places:
             yield from wrap(", ".join(fix.places), _WIDTH, first="    ", indent="      ")

@@ -9,8 +9,10 @@ from typing import Any
 import click
 
 from agent_reach.cli.main import EXIT_GATE, EXIT_GOOD
-from agent_reach.cli.output import echo, language_option, print_json
+from agent_reach.cli.output import echo, language_option, print_json, terminal_width
 from agent_reach.records.message import Language, Message
+from agent_reach.redact.redactor import Redactor
+from agent_reach.reports.figures import plural, wrap
 
 
 @click.command(name="probe")
@@ -47,7 +49,6 @@ def command(
     from agent_reach.errors import ConfigError, InputError
     from agent_reach.probe.probe import ProbeOptions, probe
     from agent_reach.records.codec import to_json
-    from agent_reach.redact.redactor import Redactor
     from agent_reach.text.tokens import nearest_names
 
     project = find_project_config(config)
@@ -81,7 +82,7 @@ def command(
     if as_json:
         print_json(Redactor.standard().value(to_json(result)))
     else:
-        echo(Redactor.standard().text("\n".join(_lines(result, language))))
+        echo("\n".join(_lines(result, language)))
     blocked = bool(result.blocked) or any(server.state == "blocked" for server in result.servers)
     return EXIT_GATE if blocked else EXIT_GOOD
 
@@ -96,11 +97,11 @@ def _lines(result: Any, language: Language) -> list[str]:
     lines = []
     for server in result.servers:
         told = (
-            f"{server.tools} tools, protocol {server.protocol_version}, {server.seconds:.1f} s"
+            f"{plural(server.tools, 'tool')}, protocol {server.protocol_version}, {server.seconds:.1f} s"
             if server.state == "reachable"
             else ""
         )
-        lines.append(
+        lines += _fitted(
             f"{marks[server.state]} {server.name}: {words[server.state].text(language)} {told}".rstrip()
         )
         lines.extend(_check_lines(server.checks, language))
@@ -108,12 +109,23 @@ def _lines(result: Any, language: Language) -> list[str]:
     for tool in result.tools:
         open_checks = [check for check in tool.checks if check.passed is not True]
         if open_checks:
-            lines.append(f"{marks[tool.state]} {tool.tool}: {words[tool.state].text(language)}")
+            lines += _fitted(f"{marks[tool.state]} {tool.tool}: {words[tool.state].text(language)}")
             lines.extend(_check_lines(open_checks, language))
     total = ", ".join(f"{count} {words[state].text(language)}" for state, count in counts.items())
-    lines.append(
-        Message(f"{len(result.tools)} tools: {total}", f"{len(result.tools)} 个工具：{total}").text(language)
+    lines += _fitted(
+        Message(f"{plural(len(result.tools), 'tool')}: {total}", f"{len(result.tools)} 个工具：{total}").text(
+            language
+        )
     )
+    lost = sum(server.state == "blocked" for server in result.servers)
+    if lost:  # nobody knows how many tools they have: they are in no count
+        lines += _fitted(
+            Message(
+                f"{lost} of {plural(len(result.servers), 'server')} blocked; the tools of a blocked server are not known and"
+                " not counted",
+                f"{len(result.servers)} 个服务器中有 {lost} 个受阻；受阻服务器的工具数量未知，未计入",
+            ).text(language)
+        )
     return lines
 
 
@@ -122,7 +134,11 @@ def _check_lines(checks: Any, language: Language) -> list[str]:
     for check in checks:
         if check.passed is True:
             continue
-        lines.append(f"    {check.kind}: {check.detail.text(language)}")
+        lines += _fitted(f"{check.kind}: {check.detail.text(language)}", first="    ", indent="      ")
         if check.fix is not None:
-            lines.append(f"      -> {check.fix.text(language)}")
+            lines += _fitted(f"-> {check.fix.text(language)}", first="      ", indent="         ")
     return lines
+
+
+def _fitted(text: str, *, first: str = "", indent: str = "    ") -> list[str]:
+    return wrap(Redactor.standard().text(text), terminal_width(), first=first, indent=indent)

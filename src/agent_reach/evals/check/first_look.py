@@ -20,8 +20,10 @@ from agent_reach.records.finding import Finding
 from agent_reach.records.message import Message
 from agent_reach.records.report import SimilarPair
 from agent_reach.records.trace import Trace
+from agent_reach.reports.figures import plural
 from agent_reach.text.counting import ESTIMATOR_NAME, count_json_tokens
 
+SERVER_FAILED = "server_failed"
 SURFACE_LIMITS = (40, 64, 128)
 _SEVERITY_WEIGHT: Mapping[str, float] = {"error": 10.0, "warning": 3.0, "info": 0.5}
 _CLIENT_BREAKERS = ("AR404", "AR406", "AR407", "AR212", "AR405", "AR211")
@@ -30,7 +32,7 @@ _PAIR_WEIGHT = 4.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerLook:
-    """One server: how many tools, what they weigh in a prompt, or why it could not be used."""
+    """One server: how many tools, what they weigh in a prompt, or why it could not be used and what to do about it."""
 
     name: str
     tools: int = 0
@@ -38,11 +40,12 @@ class ServerLook:
     quarantined: int = 0
     protocol: str = ""
     failed: Message | None = None
+    fix: Message | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """One thing to mend: how many tools (and recorded calls) it touches, up to three places, what to do. `pay` orders the
+    """One thing to mend: how many tools (or whole servers, and recorded calls) it touches, up to three places, what to do. `pay` orders the
     fixes: severity times tools touched, more where those tools are called."""
 
     code: str
@@ -52,6 +55,7 @@ class Fix:
     calls: int
     places: tuple[str, ...]
     pay: float
+    servers: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +119,7 @@ def first_look(
 
 
 def _servers(catalog: Catalog, weights: Mapping[str, int]) -> tuple[ServerLook, ...]:
-    failed = {
-        finding.subject: finding.message for finding in catalog.findings if finding.code == "server_failed"
-    }
+    failed = {finding.subject: finding for finding in catalog.findings if finding.code == SERVER_FAILED}
     protocols = {
         source.server: str(source.details.get("protocol", "")) for source in catalog.provenance.sources
     }
@@ -138,7 +140,8 @@ def _servers(catalog: Catalog, weights: Mapping[str, int]) -> tuple[ServerLook, 
                 tokens=sum(weights[tool.key] for tool in mine),
                 quarantined=sum(tool.key.startswith(f"{name}/") for tool in catalog.quarantined),
                 protocol=protocols.get(name, ""),
-                failed=failed.get(name),
+                failed=failed[name].message if name in failed else None,
+                fix=failed[name].fix if name in failed else None,
             )
         )
     return tuple(sorted(looks, key=lambda look: (look.failed is None, -look.tokens, look.name)))
@@ -171,7 +174,8 @@ def _fixes(
 
     groups: dict[str, list[Finding]] = {}
     for finding in findings:
-        groups.setdefault(finding.code, []).append(finding)
+        if finding.code != SERVER_FAILED:  # each has its own reason: they are no group
+            groups.setdefault(finding.code, []).append(finding)
     total_calls = sum(usage.calls.values())
     found = []
     for code, group in groups.items():
@@ -201,11 +205,56 @@ def _fixes(
                         if finding.subject
                     )
                 )[:3],
-                pay=weight * tools * (1.0 + 3.0 * share) * (20.0 if code == "server_failed" else 1.0),
+                pay=weight * tools * (1.0 + 3.0 * share),
             )
         )
+    found.extend(_server_fixes(catalog))
     found.extend(_extra_fixes(catalog, usage, weights))
     return sorted(found, key=lambda fix: (-fix.pay, fix.code))
+
+
+def _server_fixes(catalog: Catalog) -> list[Fix]:
+    """Servers that could not be used, as servers; an empty list, which is a fault as well."""
+    failed = [finding for finding in catalog.findings if finding.code == SERVER_FAILED]
+    if failed:
+        count = len(failed)
+        return [
+            Fix(
+                code=SERVER_FAILED,
+                title=Message(
+                    f"{plural(count, 'server')} could not be used, so that nothing is known of their tools",
+                    f"{count} 个服务器不可用，其工具情况未知",
+                ),
+                action=Message(
+                    "mend each server for the reason that stands with it, or take it out of the file",
+                    "按各自列出的原因修好这些服务器，或从文件中删除",
+                ),
+                tools=0,
+                calls=0,
+                places=tuple(finding.subject for finding in failed)[:3],
+                pay=_SEVERITY_WEIGHT["error"] * 20.0 * count,
+                servers=count,
+            )
+        ]
+    if catalog.tools or catalog.quarantined:
+        return []
+    servers = [source for source in catalog.provenance.sources if source.kind == "mcp"]
+    places = tuple(dict.fromkeys(source.server or source.location for source in catalog.provenance.sources))
+    title = Message("the list is empty: there is no tool in it", "列表是空的：其中没有任何工具")
+    action = (
+        Message(
+            "the server answered with no tool: some offer theirs only after a login, with a key or a folder in their"
+            " settings, or behind a flag; start it with what its page asks for",
+            "服务器没有返回任何工具：有些服务器要先登录、配置密钥或目录，或加启动参数后才提供工具；请按其说明启动",
+        )
+        if servers
+        else Message(
+            "the file holds a list without entries, as a server gives it that was asked too early or as a filter leaves it;"
+            " save the answer to tools/list again, or name the mcp.json that starts the server",
+            "文件里的列表没有条目，可能是服务器尚未就绪或被过滤掉了；请重新保存 tools/list 的结果，或直接给出启动服务器的 mcp.json",
+        )
+    )
+    return [Fix(code="no_tools", title=title, action=action, tools=0, calls=0, places=places[:3], pay=1000.0)]
 
 
 def _extra_fixes(catalog: Catalog, usage: Usage, weights: Mapping[str, int]) -> list[Fix]:
