@@ -164,6 +164,17 @@ def test_a_hop_becomes_a_reference_and_parallel_calls_a_stage() -> None:
     assert [block.id for block in task.context] == ["doc"]
 
 
+def test_turns_of_the_user_stay_turns(tmp_path: Path) -> None:
+    steps = (*GOOD.steps[:1], Step(index=1, kind="user", text="and the badge"), *GOOD.steps[1:])
+    (task,) = drafted_from_traces([Trace(trace_id="m", query="show ticket T-900", steps=steps)])
+    assert [turn.user for turn in task.turns] == ["show ticket T-900", "and the badge"]
+    assert [len(turn.paths[0].calls) for turn in task.turns] == [1, 2]
+    assert len(task.paths[0].calls) == 3
+    file = tmp_path / "s.yaml"
+    file.write_text(suite_yaml([task]))
+    assert [turn.user for turn in Suite.load(file).tasks[0].turns] == [turn.user for turn in task.turns]
+
+
 def test_a_production_failure_becomes_a_task_that_replays_its_answers(tmp_path: Path) -> None:
     class Repeater:
         info = AgentInfo(name="repeater", deterministic=True, placed_by="agent")

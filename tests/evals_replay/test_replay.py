@@ -164,6 +164,38 @@ def test_until_starts_in_the_middle(tmp_path: Path) -> None:
     assert other.diverged
 
 
+def test_later_turns_of_the_user_come_again(tmp_path: Path) -> None:
+    words = Step(index=1, kind="user", text="now refund it")
+    trace = replace(RECORDED, steps=(RECORDED.steps[0], words, replace(RECORDED.steps[1], index=2)))
+
+    class Turns(Walker):
+        async def run(self, session: Any) -> None:
+            await session.call(*SAME[0])
+            assert session.next_turn() == "now refund it"
+            await session.call(*SAME[1])
+
+    options = RunOptions(catalog=CATALOG, agent=Turns(lambda session: []), archive=tmp_path / "runs")
+    (result,) = replay([trace], RunConfig(), laboratory=LaboratoryOptions(run=options))
+    assert result.is_same
+    agent = Walker(lambda session: [SAME[1]] if session.query == "now refund it" else [])
+    middle = RunOptions(catalog=CATALOG, agent=agent, archive=tmp_path / "runs")
+    late = replace(trace, steps=(*trace.steps, Step(index=3, text="done")))
+    (result,) = replay(
+        [late],
+        RunConfig(),
+        options=ReplayOptions(mode="until", until=2),
+        laboratory=LaboratoryOptions(run=middle),
+    )
+    assert [message["role"] for message in agent.seen[0]] == [
+        "user",
+        "assistant",
+        "tool",
+        "user",
+        "assistant",
+        "tool",
+    ]
+
+
 def test_until_goes_on_with_a_live_back_end(tmp_path: Path) -> None:
     class Live:
         async def call(

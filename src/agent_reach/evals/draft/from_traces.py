@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_reach.evals.suite.language import language_of
 from agent_reach.records.context import ContextBlock
-from agent_reach.records.task import GoldenCall, GoldenPath, RecordedResult, Task
+from agent_reach.records.task import GoldenCall, GoldenPath, RecordedResult, ScriptedTurn, Task
 from agent_reach.records.trace import Call, Trace
 from agent_reach.text.tokens import split_identifier
 
@@ -51,7 +51,8 @@ def drafted_from_traces(traces: Iterable[Trace], catalog: Catalog | None = None)
 
 def _task(trace: Trace, catalog: Catalog | None) -> Task:
     failure = is_failure(trace)
-    stages, results = _calls(trace, catalog)
+    placed, results = _calls(trace, catalog)
+    stages = [stage for _, stage in placed]
     tags = ("from-trace", "failure") if failure else ("from-trace",)
     return Task(
         id=_id(trace),
@@ -60,12 +61,25 @@ def _task(trace: Trace, catalog: Catalog | None) -> Task:
         language=language_of(trace.query),
         tags=tags,
         now=_moment(trace.started_at),
+        turns=_turns(trace, placed),
         context=_context(trace),
         paths=(GoldenPath(stages=tuple(stages)),) if stages else (),
         results=tuple(results),
         metadata={"trace": trace.trace_id, "source": trace.source, "remarks": _remarks(trace)},
         review=True,
     )
+
+
+def _turns(trace: Trace, placed: list[tuple[int, tuple[GoldenCall, ...]]]) -> tuple[ScriptedTurn, ...]:
+    """Every turn of the user with the calls that followed it; empty for a single turn."""
+    words = [trace.query, *(step.text for step in trace.steps if step.kind == "user")]
+    if len(words) == 1:
+        return ()
+    turns = []
+    for number, text in enumerate(words):
+        stages = tuple(stage for turn, stage in placed if turn == number)
+        turns.append(ScriptedTurn(user=text, paths=(GoldenPath(stages=stages),) if stages else ()))
+    return tuple(turns)
 
 
 def _id(trace: Trace) -> str:
@@ -88,13 +102,14 @@ def _context(trace: Trace) -> tuple[ContextBlock, ...]:
 
 def _calls(
     trace: Trace, catalog: Catalog | None
-) -> tuple[list[tuple[GoldenCall, ...]], list[RecordedResult]]:
-    """(stages of the calls that worked, answers of those that did not); without any that worked, the last one that was tried."""
-    stages: list[tuple[GoldenCall, ...]] = []
+) -> tuple[list[tuple[int, tuple[GoldenCall, ...]]], list[RecordedResult]]:
+    """(stages of the calls that worked, each with its turn, answers of those that did not); without any that worked, the last one that was tried."""
+    stages: list[tuple[int, tuple[GoldenCall, ...]]] = []
     results: list[RecordedResult] = []
     earlier: list[tuple[str, Any]] = []
-    number = 0
+    number = turn = 0
     for step in trace.steps:
+        turn += step.kind == "user"
         stage: list[GoldenCall] = []
         fresh: list[tuple[str, Any]] = []
         for call in step.calls:
@@ -120,13 +135,13 @@ def _calls(
             fresh.append((own, call.outcome.value))
         earlier += fresh
         if stage:
-            stages.append(tuple(stage))
+            stages.append((turn, tuple(stage)))
     if not stages and results:
         last = results[-1]
         tried = GoldenCall(
             tool=last.tool, id="step1", args=last.args or {}, error=last.error, error_kind=last.error_kind
         )
-        return [(tried,)], results[:-1]
+        return [(0, (tried,))], results[:-1]
     return stages, results
 
 

@@ -21,7 +21,7 @@ from agent_reach.evals.replay.compare import StepDifference, compare_walks
 from agent_reach.evals.suite.load import Suite
 from agent_reach.evals.trials.laboratory import Laboratory, LaboratoryOptions
 from agent_reach.evals.trials.variant import BackendWrapper, Variant
-from agent_reach.records.task import Task
+from agent_reach.records.task import ScriptedTurn, Task
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import CallOutcome, Trace
 
@@ -108,7 +108,12 @@ def _tasks(traces: Sequence[Trace]) -> list[Task]:
     found = []
     for number, trace in enumerate(traces):
         (task,) = drafted_from_traces([trace])
-        found.append(replace(task, id=f"replay-{number + 1}", kind="may", paths=(), results=(), review=False))
+        turns = tuple(replace(turn, paths=()) for turn in task.turns)
+        found.append(
+            replace(
+                task, id=f"replay-{number + 1}", kind="may", paths=(), turns=turns, results=(), review=False
+            )
+        )
     return found
 
 
@@ -135,7 +140,18 @@ def _variant(opened: Laboratory, trace: Trace, task: Task, options: ReplayOption
     live = opened.config.execution.backend != "recorded" or opened.options.run.backend is not None
     name = replayed_from({task.id: rest}, "strict").name + (" then live" if live else "")
     wrapper = BackendWrapper(name, lambda inner, task: _Onwards(ReplayBackend(rest), inner if live else None))
-    return replace(base, task=replace(task, messages=tuple(_past(trace, options.until))), wrappers=(wrapper,))
+    return replace(base, task=_from_there(trace, task, options.until), wrappers=(wrapper,))
+
+
+def _from_there(trace: Trace, task: Task, count: int) -> Task:
+    """The task as it stands after so many model steps: what was said and done is its past, what the user said later is still
+    to come."""
+    messages = _past(trace, count)
+    said = sum(message["role"] == "user" for message in messages)
+    words = [trace.query, *(step.text for step in trace.steps if step.kind == "user")]
+    ahead = words[said - 1 :]
+    turns = tuple(ScriptedTurn(user=text) for text in ahead) if len(ahead) > 1 else ()
+    return replace(task, query=ahead[0], turns=turns, messages=tuple(messages))
 
 
 def _past(trace: Trace, count: int) -> list[Mapping[str, Any]]:
