@@ -24,6 +24,7 @@ from agent_reach.records.codec import to_json
 from agent_reach.records.gate import GATE_VERDICTS
 from agent_reach.records.report import Report, RunInfo
 from agent_reach.records.task import Task
+from agent_reach.reports.gate_markdown import render_gate
 from agent_reach.reports.json_report import write_report
 
 CATALOG = catalog(
@@ -181,7 +182,7 @@ def test_a_metric_gone_null_because_nothing_was_right_is_a_regression() -> None:
     moved = next(item for item in result.metrics if item.name == "param_hit_rate")
     assert (moved.verdict, moved.current) == ("regression", None)
     never = diff(uniform(6, 0), uniform(6, 0))
-    assert next(item for item in never.metrics if item.name == "param_hit_rate").verdict == "pass"
+    assert next(item for item in never.metrics if item.name == "param_hit_rate").verdict == "not_evaluated"
 
 
 def test_few_tasks_in_common_are_incomparable() -> None:
@@ -213,6 +214,45 @@ def test_a_run_that_lost_too_many_attempts_is_insufficient() -> None:
     assert (result.verdict, result.exit_code) == ("insufficient", 3)
     worst = diff(run_of(good), run_of({name: ["wrong"] for name in good} | {"t0": ["infra"]}))
     assert worst.verdict == "regression"
+
+
+@pytest.mark.parametrize("lost", [["infra"], ["infra", "infra"]])
+def test_a_run_that_lost_everything_is_insufficient_and_says_so(lost: list[str]) -> None:
+    names = [f"t{n}" for n in range(4)]
+    good, gone = run_of({name: ["ok"] for name in names}), run_of(dict.fromkeys(names, lost))
+    result = diff(good, gone)
+    assert (result.verdict, result.exit_code, result.tasks_compared) == ("insufficient", 3, 0)
+    assert result.headline.en == (
+        "Insufficient: 100.0% of the attempts of the current run were lost to infrastructure (0 tasks compared)"
+    )
+    assert "当前运行有 100.0% 的尝试因基础设施失败" in result.headline.zh
+    assert [finding.code for finding in result.findings] == ["attempts_lost"]
+    assert {item.verdict for item in result.metrics} == {"not_evaluated"}
+    assert "baseline run" in diff(gone, good).headline.en
+    lines = list(gate_lines(result))
+    assert len([line for line in lines if line.endswith("n/a -> n/a      not evaluated")]) == len(
+        GATED_METRICS
+    )
+    assert "pass" not in "\n".join(lines)
+    assert "– not evaluated" in render_gate(result)
+    other = run_of({f"x{n}": ["infra"] for n in range(4)})
+    assert diff(good, other).verdict == "incomparable", "other tasks are other tasks, lost or not"
+
+
+def test_a_run_without_an_evaluated_task_is_insufficient() -> None:
+    empty = run_of({"t0": ["ok"]}, tasks={"t0": task(task_id="t0")})
+    result = diff(run_of({"t0": ["ok"]}), empty)
+    assert result.verdict == "insufficient"
+    assert "the current run evaluated no task" in result.headline.en
+
+
+def test_a_figure_that_neither_run_has_is_no_pass() -> None:
+    asked = task(path(gold("look", {"id": "t0"})), task_id="t0")
+    report = run_of({"t0": ["ok"]}, tasks={"t0": asked})
+    result = diff(report, report)
+    assert result.verdict == "pass"
+    verdicts = {item.name: item.verdict for item in result.metrics}
+    assert (verdicts["tool_reachability"], verdicts["over_call_rate"]) == ("pass", "not_evaluated")
 
 
 def test_lost_attempts_shift_no_weight() -> None:
@@ -349,6 +389,11 @@ def test_promote_copies_the_report_and_refuses_what_cannot_be_trusted(
     assert target.read_bytes() == Path(files["good"]).read_bytes()
     assert run_command_line(["baseline", "promote", files["lost"], "--to", str(target), "--force"]) == 0
     assert "it was" in capsys.readouterr().out
+    nothing = written(tmp_path, nothing=run_of({"t0": ["infra"]}))["nothing"]
+    before = target.read_bytes()
+    assert run_command_line(["baseline", "promote", nothing, "--to", str(target), "--force"]) == 2
+    assert "no task of this report was evaluated" in capsys.readouterr().err
+    assert target.read_bytes() == before
     (tmp_path / "broken.json").write_text("{", encoding="utf-8")
     assert run_command_line(["baseline", "promote", str(tmp_path / "broken.json"), "--to", str(target)]) == 2
     assert run_command_line(["baseline", "show", str(target)]) == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent_reach.errors import InputError
+from agent_reach.evals.gate import is_scored
 from agent_reach.records.message import Message
 from agent_reach.records.report import Report
 from agent_reach.reports.json_report import read_report
@@ -13,10 +14,16 @@ from agent_reach.reports.json_report import read_report
 def promoted_text(report_path: str | Path, target: Path, *, force: bool = False) -> tuple[str, Message]:
     """The text to write to `target`, and what to say; the report's own bytes, so that nothing is lost on the way.
 
-    Raises `ReportError` for a file that is no report, `InputError` for a run that lost too many attempts, unless `force`.
+    Raises `ReportError` for a file that is no report, `InputError` for a run that evaluated no task, and for one that lost too many attempts, unless `force`.
     """
     source = Path(report_path)
     report = read_report(source)
+    if not any(is_scored(task) for task in report.tasks):
+        raise InputError(
+            "no task of this report was evaluated: every later run would be compared with nothing",
+            where=str(source),
+            next_step="see its `attempts_lost` and `task_not_evaluated` findings, and run the suite again",
+        )
     if not report.sufficient and not force:
         raise InputError(
             f"{report.infra_share:.0%} of the attempts were lost to infrastructure: no baseline to trust",

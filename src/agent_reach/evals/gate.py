@@ -32,7 +32,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "regression": ("Regression", "退化"),
     "suspect": ("Suspect: worse than the threshold, not yet beyond chance", "可疑：低于阈值但尚不能排除偶然"),
     "incomparable": ("Incomparable: too few tasks in common", "无法比较：共同任务过少"),
-    "insufficient": ("Insufficient: too many attempts were lost", "数据不足：丢失的尝试过多"),
+    "insufficient": ("Insufficient", "数据不足"),
     "pass": ("Pass", "通过"),
     "improved": ("Improved", "有提升"),
 }
@@ -57,7 +57,7 @@ def diff(
     if on_suspect not in ("fail", "warn"):
         raise InputError(f"on_suspect is {on_suspect!r}", where="on_suspect", next_step="give fail or warn")
     before, after = _report(baseline), _report(current)
-    pairs, content_changed = _matched(before, after)
+    pairs, same, content_changed = _matched(before, after)
     deterministic = before.run.deterministic and after.run.deterministic
     movements = [
         movement(
@@ -72,14 +72,21 @@ def diff(
         for name in (*GATED_METRICS, *REPORTED_METRICS)
     ]
     lost, won = flips_between(pairs, deterministic=deterministic)
-    comparable = bool(pairs) and _common_share(before, after, pairs) >= COMMON_SHARE
-    sufficient = before.sufficient and after.sufficient
+    lacking = [
+        problem
+        for name, report in (("baseline", before), ("current", after))
+        if (problem := _lacks(name, report))
+    ]
+    comparable = (
+        _common_share(before, after, same) >= COMMON_SHARE if _both_evaluated(before, after) else True
+    )
+    sufficient = not lacking
     verdict = _verdict(movements, lost, comparable=comparable, sufficient=sufficient)
     return GateResult(
         verdict=verdict,
         exit_code=_exit_code(verdict, on_suspect),
         threshold=threshold,
-        headline=_headline(verdict, movements, lost, len(pairs)),
+        headline=_headline(verdict, movements, lost, len(pairs), lacking),
         metrics=tuple(movements),
         regressions=tuple(lost),
         improvements=tuple(won),
@@ -90,7 +97,7 @@ def diff(
         only_in_current=_only_in(after, before),
         content_changed=content_changed,
         population=population,
-        findings=tuple(_findings(before, after, comparable)),
+        findings=tuple(_findings(before, after, comparable, lacking)),
     )
 
 
@@ -112,10 +119,11 @@ def _report(source: Source) -> Report:
     return source if isinstance(source, Report) else read_report(source)
 
 
-def _matched(before: Report, after: Report) -> tuple[list[TaskPair], tuple[str, ...]]:
-    """Tasks of the same id and content with an attempt that counts in both runs; ids whose content changed."""
+def _matched(before: Report, after: Report) -> tuple[list[TaskPair], int, tuple[str, ...]]:
+    """Tasks of the same id and content with an attempt that counts in both runs; how many have the same id and content,
+    lost or not; ids whose content changed."""
     known = {task.task_id: task for task in after.tasks}
-    pairs, changed = [], []
+    pairs, changed, same = [], [], 0
     for task in before.tasks:
         other = known.get(task.task_id)
         if other is None:
@@ -123,18 +131,38 @@ def _matched(before: Report, after: Report) -> tuple[list[TaskPair], tuple[str, 
         if task.content_hash != other.content_hash:
             changed.append(task.task_id)
             continue
-        if _is_scored(task) and _is_scored(other):
+        same += task.state == other.state == "evaluated"
+        if is_scored(task) and is_scored(other):
             pairs.append(TaskPair(task, other))
-    return pairs, tuple(changed)
+    return pairs, same, tuple(changed)
 
 
-def _is_scored(task: TaskScore) -> bool:
+def is_scored(task: TaskScore) -> bool:
+    """The task can be evaluated, and some attempt of it was not lost to infrastructure."""
     return task.state == "evaluated" and any(attempt.state != "infra_error" for attempt in task.attempts)
 
 
-def _common_share(before: Report, after: Report, pairs: Sequence[TaskPair]) -> Fraction:
+def _both_evaluated(before: Report, after: Report) -> bool:
+    return all(any(task.state == "evaluated" for task in report.tasks) for report in (before, after))
+
+
+def _common_share(before: Report, after: Report, same: int) -> Fraction:
     sizes = [sum(task.state == "evaluated" for task in report.tasks) for report in (before, after)]
-    return Fraction(len(pairs), max(*sizes, 1))
+    return Fraction(same, max(*sizes, 1))
+
+
+def _lacks(name: str, report: Report) -> Message | None:
+    """Why a run cannot carry a verdict: it lost too many attempts, or evaluated nothing."""
+    chinese = "基线" if name == "baseline" else "当前"
+    if not report.sufficient and (report.infra_errors or report.infra_share):
+        share = f"{report.infra_share:.1%}"
+        return Message(
+            f"{share} of the attempts of the {name} run were lost to infrastructure",
+            f"{chinese}运行有 {share} 的尝试因基础设施失败",
+        )
+    if not report.sufficient or not any(is_scored(task) for task in report.tasks):
+        return Message(f"the {name} run evaluated no task", f"{chinese}运行没有评估任何任务")
+    return None
 
 
 def _only_in(report: Report, other: Report) -> tuple[str, ...]:
@@ -146,7 +174,7 @@ def _verdict(
     movements: Iterable[MetricMovement], lost: Sequence[Flip], *, comparable: bool, sufficient: bool
 ) -> GateVerdict:
     """The worst verdict; with too little in common only a proved regression counts beside that."""
-    found: set[GateVerdict] = {item.verdict for item in movements if item.gated}
+    found = {item.verdict for item in movements if item.gated}
     if "regression" in found or any(flip.fails_alone for flip in lost):
         return "regression"
     if not comparable:
@@ -165,10 +193,19 @@ def _exit_code(verdict: GateVerdict, on_suspect: str) -> int:
 
 
 def _headline(
-    verdict: GateVerdict, movements: Iterable[MetricMovement], lost: Sequence[Flip], compared: int
+    verdict: GateVerdict,
+    movements: Iterable[MetricMovement],
+    lost: Sequence[Flip],
+    compared: int,
+    lacking: Sequence[Message],
 ) -> Message:
     en, zh = _WORDS[verdict]
-    moved = [item for item in movements if item.gated and item.verdict not in ("pass", "insufficient")]
+    if verdict == "insufficient":
+        en = f"{en}: {'; '.join(problem.en for problem in lacking)}"
+        zh = f"{zh}：{'；'.join(problem.zh for problem in lacking)}"
+    moved = [item for item in movements if item.gated and item.verdict not in ("pass", "not_evaluated")]
+    if verdict == "insufficient":
+        moved = []
     shown = "; ".join(f"{item.name} {_percent(item.baseline)} -> {_percent(item.current)}" for item in moved)
     alone = [flip.name for flip in lost if flip.fails_alone]
     tail_en = f" ({compared} tasks compared)"
@@ -185,7 +222,9 @@ def _percent(value: float | None) -> str:
     return "n/a" if value is None else f"{value:.1%}"
 
 
-def _findings(before: Report, after: Report, comparable: bool) -> Iterable[Finding]:
+def _findings(
+    before: Report, after: Report, comparable: bool, lacking: Sequence[Message]
+) -> Iterable[Finding]:
     if before.run.scorer_version != after.run.scorer_version:
         yield Finding(
             code="scorer_changed",
@@ -204,14 +243,5 @@ def _findings(before: Report, after: Report, comparable: bool) -> Iterable[Findi
                 "两次运行相同的任务不足一半；请运行基线的任务集，或确认新的基线",
             ),
         )
-    for name, report in (("baseline", before), ("current", after)):
-        if not report.sufficient:
-            yield Finding(
-                code="attempts_lost",
-                severity="error",
-                subject=name,
-                message=Message(
-                    f"{report.infra_share:.1%} of the attempts of the {name} run were lost to infrastructure",
-                    f"{'基线' if name == 'baseline' else '当前'}运行有 {report.infra_share:.1%} 的尝试因基础设施失败",
-                ),
-            )
+    for problem in lacking:
+        yield Finding(code="attempts_lost", severity="error", message=problem)

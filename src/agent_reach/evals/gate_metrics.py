@@ -131,7 +131,7 @@ def _unmeasured(
         reason = "not evaluated"
     return MetricMovement(
         name=name,
-        verdict="regression" if gone and gated else "pass",
+        verdict="regression" if gone and gated else "not_evaluated",
         gated=gated,
         baseline=None if own_before is None else float(own_before),
         current=None if own_after is None else float(own_after),

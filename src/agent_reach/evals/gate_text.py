@@ -16,6 +16,7 @@ _VERDICTS_ZH = {
     "insufficient": "数据不足",
     "pass": "通过",
     "improved": "提升",
+    "not_evaluated": "未评估",
 }
 _SECTIONS = {
     "lost": ("Lost", "丢失"),
@@ -30,7 +31,7 @@ def gate_lines(result: GateResult, language: Language = "en") -> Iterator[str]:
     """Verdict, gated metrics, flips, tools, other changes; long lists are cut with a count."""
     yield result.headline.text(language)
     for item in result.metrics:
-        if item.gated or item.verdict != "pass":
+        if item.gated or item.verdict not in ("pass", "not_evaluated"):
             yield "  " + _metric_line(item, language)
     for key, flips in (("lost", result.regressions), ("won", result.improvements)):
         yield from _section(key, [_flip_line(flip, language) for flip in flips], language)
@@ -63,7 +64,7 @@ def _metric_line(item: MetricMovement, language: Language) -> str:
 
 
 def _verdict_word(item: MetricMovement, language: Language) -> str:
-    return _VERDICTS_ZH[item.verdict] if language == "zh" else item.verdict
+    return _VERDICTS_ZH[item.verdict] if language == "zh" else item.verdict.replace("_", " ")
 
 
 def _value(item: MetricMovement, value: float | None) -> str:

@@ -19,6 +19,10 @@ GATE_VERDICTS: tuple[GateVerdict, ...] = (
     "improved",
 )
 """Worst first."""
+MovementVerdict = Literal[
+    "regression", "suspect", "incomparable", "insufficient", "pass", "improved", "not_evaluated"
+]
+"""What is said of one metric: `not_evaluated` where there was nothing to compare, which is no pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +37,7 @@ class MetricMovement:
     """
 
     name: str
-    verdict: GateVerdict
+    verdict: MovementVerdict
     gated: bool = True
     baseline: float | None = None
     current: float | None = None

@@ -21,6 +21,7 @@ _MARKS = {
     "insufficient": "⚠",
     "pass": "✓",
     "improved": "✓",
+    "not_evaluated": "–",
 }
 
 

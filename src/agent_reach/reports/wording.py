@@ -267,6 +267,7 @@ GATE_VERDICTS: Mapping[str, Message] = {
     "insufficient": Message("Not enough data", "数据不足"),
     "pass": Message("Pass", "通过"),
     "improved": Message("Improved", "改善"),
+    "not_evaluated": Message("not evaluated", "未评估"),
 }
 
 LANGUAGE_NAMES: Mapping[str, Message] = {
