@@ -209,32 +209,55 @@ def serve_command(file: Path, folder: Path, *flags: str) -> list[str]:
 @contextlib.asynccontextmanager
 async def serving_http(
     folder: Path, catalog: Any, *flags: str, config: str = ""
-) -> AsyncIterator[tuple[str, Any]]:
+) -> AsyncIterator[tuple[str, Gateway]]:
+    """A gateway over HTTP in this process, as `agent-reach serve --http` would make it; yields its address."""
+    from agent_reach.config.project import load_project
+    from agent_reach.gateway.web import serve_http
+
+    (folder / "mcp.json").write_text(json.dumps(catalog))
+    text = config or "catalog: mcp.json\n"
+    (folder / "reach.yaml").write_text(f"{text}\nstore: traces.db\n")
+    given: dict[str, Any] = {"port": 0, "stateless": "--stateless" in flags or None}
+    if "--mode" in flags:
+        given["mode"] = flags[flags.index("--mode") + 1]
+    made = load_project(folder / "reach.yaml", {})
+    built = build_gateway(made, gateway_settings(made, {}, **given), dict(os.environ), transport="http")
+    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    serving = asyncio.ensure_future(serve_http(built, ready.set_result))
+    try:
+        await asyncio.wait({ready, serving}, return_when=asyncio.FIRST_COMPLETED)
+        assert ready.done(), serving.exception()
+        yield ready.result(), built
+    finally:
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+        await built.close()
+
+
+@contextlib.asynccontextmanager
+async def http_process(
+    folder: Path, catalog: Any, *flags: str
+) -> AsyncIterator[tuple[str, asyncio.subprocess.Process]]:
     """`agent-reach serve --http` in a process of its own; yields its address and the process."""
     file = folder / "mcp.json"
     file.write_text(json.dumps(catalog))
-    command = serve_command(file, folder, "--http", "--port", "0", *flags)
-    if config:
-        (folder / "reach.yaml").write_text(config)
-        command += ["--config", str(folder / "reach.yaml")]
     process = await asyncio.create_subprocess_exec(
-        *command, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE, cwd=folder
+        *serve_command(file, folder, "--http", "--port", "0", *flags),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=folder,
     )
     assert process.stderr is not None
     told = ""
     try:
-        while True:
+        while not (found := re.search(r"serving (http\S+)", told)):
             line = (await process.stderr.readline()).decode()
-            told += line
-            found = re.search(r"serving (http\S+)", line)
-            if found:
-                break
             assert line, f"the gateway ended before it listened: {told}"
-        drain = asyncio.ensure_future(process.stderr.read())
+            told += line
         yield found.group(1), process
-        drain.cancel()
     finally:
         if process.returncode is None:
             process.terminate()
         async with asyncio.timeout(15):
-            await process.wait()
+            await process.communicate()

@@ -17,7 +17,18 @@ import httpx2
 import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from tests.gateway.launching import LEGACY, MODERN, TOOL_SERVER, entry, run, servers, serving_http
+from tests.gateway.launching import (
+    LEGACY,
+    MODERN,
+    TOOL_SERVER,
+    alive,
+    children_of,
+    entry,
+    http_process,
+    run,
+    servers,
+    serving_http,
+)
 
 from agent_reach.traces.store.base import TraceStore
 
@@ -337,3 +348,20 @@ def test_the_token_of_a_client_is_forwarded_only_to_the_servers_named(tmp_path: 
         return seen
 
     assert run(main()) == ["Bearer aaaa", "", "Bearer bbbb", "", "Bearer aaaa", ""]
+
+
+def test_as_a_process_it_says_where_it_serves_and_ends_in_order(tmp_path: Path) -> None:
+    async def main() -> tuple[int | None, list[int]]:
+        async with http_process(tmp_path, servers(one=entry()), "--mode", "all") as (url, process):
+            async with _client(url, MODERN) as client:
+                assert (await client.call_tool("echo", {"text": "x"})).content[0].text == "x"
+            children = children_of(process.pid)
+            process.terminate()
+            return await process.wait(), children
+
+    code, children = run(main())
+    assert code == 0
+    assert len(children) == 1
+    assert not any(alive(child) for child in children)
+    with TraceStore.open(tmp_path / "traces.db", read_only=True) as store:
+        assert len(list(store.iterate())) == 1

@@ -18,32 +18,61 @@ from agent_reach.evals.runner_setup import RunOptions
 pytestmark = pytest.mark.live
 
 PROGRAM = """
-import asyncio, json, os, sys
+import json, os, sys, time, urllib.request
+
+request = json.load(sys.stdin)
+url = request["mcp"]["url"]
+assert url == os.environ["AGENT_REACH_MCP_URL"]
+assert json.load(open(os.environ["AGENT_REACH_MCP_CONFIG"]))["mcpServers"]["tools"]["url"] == url
+session, number = {}, 0
+
+
+def ask(method, params):
+    global number
+    number += 1
+    body = json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode()
+    headers = {"accept": "application/json, text/event-stream", "content-type": "application/json", **session}
+    with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as answer:
+        if answer.headers.get("mcp-session-id"):
+            session["mcp-session-id"] = answer.headers["mcp-session-id"]
+        text = answer.read().decode()
+    lines = [line[6:] for line in text.splitlines() if line.startswith("data: {")] or [text]
+    return json.loads(lines[-1])["result"]
+
+
+def call(tool, arguments):
+    return ask("tools/call", {"name": tool, "arguments": arguments})
+
+
+if "crash" in request["query"]:
+    sys.exit("no model here")
+if "sleep" in request["query"]:
+    time.sleep(60)
+client = {"name": "program", "version": "1"}
+ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client})
+names = [tool["name"] for tool in ask("tools/list", {})["tools"]]
+stock = {"product_id": "PDT-1001"}
+if "nothing" not in request["query"]:
+    if "find" in names:
+        call("find", {"query": request["query"]})
+        result = call("call_read", {"name": "query_stock", "arguments": stock})
+    else:
+        result = call("query_stock", stock)
+    print("quantity", json.loads(result["content"][0]["text"])["quantity"])
+if "wrong" in request["query"]:
+    assert call("no_such_tool", {})["isError"]
+"""
+OFFICIAL = """
+import asyncio, json, os
 
 from mcp.client.client import Client
 
 
 async def main():
-    request = json.load(sys.stdin)
-    assert request["mcp"]["url"] == os.environ["AGENT_REACH_MCP_URL"]
-    assert json.load(open(os.environ["AGENT_REACH_MCP_CONFIG"]))["mcpServers"]["tools"]["url"]
-    if "crash" in request["query"]:
-        sys.exit("no model here")
-    if "sleep" in request["query"]:
-        await asyncio.sleep(60)
-    async with Client(request["mcp"]["url"], mode=sys.argv[1]) as client:
-        names = [tool.name for tool in (await client.list_tools()).tools]
-        if "find" in names:
-            await client.call_tool("find", {"query": request["query"]})
-            tool, inner = "call_read", {"name": "query_stock", "arguments": {"product_id": "PDT-1001"}}
-        else:
-            tool, inner = "query_stock", {"product_id": "PDT-1001"}
-        if "nothing" not in request["query"]:
-            result = await client.call_tool(tool, inner)
-            print("quantity", json.loads(result.content[0].text)["quantity"])
-        if "wrong" in request["query"]:
-            refused = await client.call_tool("no_such_tool", {})
-            assert refused.is_error
+    async with Client(os.environ["AGENT_REACH_MCP_URL"], mode="auto") as client:
+        await client.list_tools()
+        result = await client.call_tool("query_stock", {"product_id": "PDT-1001"})
+        print("quantity", json.loads(result.content[0].text)["quantity"])
 
 asyncio.run(main())
 """
@@ -91,9 +120,16 @@ def _attempts(report: Any) -> dict[str, Any]:
     return {task.task_id: task.attempts[0] for task in report.tasks}
 
 
-@pytest.mark.parametrize("era", ["legacy", "auto"])
-def test_a_started_program_is_scored_by_its_calls(folder: Path, era: str) -> None:
-    report = _run(folder, {"start": {"command": [sys.executable, "program.py", era]}})
+def test_the_official_client_of_the_current_era_is_an_agent_too(folder: Path) -> None:
+    (folder / "program.py").write_text(OFFICIAL)
+    (folder / "suite.yaml").write_text(SUITE.splitlines()[1])
+    report = _run(folder, {"start": {"command": [sys.executable, "program.py"]}})
+    assert report.metrics["tool_reachability"].value == 1
+    assert _attempts(report)["look"].trace.final_text == "quantity 12"
+
+
+def test_a_started_program_is_scored_by_its_calls(folder: Path) -> None:
+    report = _run(folder, {"start": {"command": [sys.executable, "program.py"]}})
     attempts = _attempts(report)
     assert {name: attempt.state for name, attempt in attempts.items()} == dict.fromkeys(
         ("look", "lazy", "wrong"), "scored"
@@ -111,7 +147,7 @@ def test_a_started_program_is_scored_by_its_calls(folder: Path, era: str) -> Non
 
 def test_in_search_mode_the_meta_tools_are_un_nested(folder: Path) -> None:
     report = _run(
-        folder, {"start": {"command": f"{sys.executable} program.py legacy"}, "options": {"mode": "search"}}
+        folder, {"start": {"command": f"{sys.executable} program.py"}, "options": {"mode": "search"}}
     )
     trace = _attempts(report)["look"].trace
     assert [call.tool for call in trace.calls] == ["query_stock"]
@@ -122,7 +158,7 @@ def test_a_program_that_fails_or_hangs_is_told_apart_from_a_wrong_decision(folde
     (folder / "suite.yaml").write_text(
         SUITE.replace("nothing to do", "crash please").replace("wrong names", "sleep on")
     )
-    report = _run(folder, {"start": {"command": [sys.executable, "program.py", "legacy"]}}, attempt_timeout=6)
+    report = _run(folder, {"start": {"command": [sys.executable, "program.py"]}}, attempt_timeout=4)
     attempts = _attempts(report)
     assert {name: attempt.state for name, attempt in attempts.items()} == {
         "look": "scored",
@@ -148,7 +184,7 @@ def test_a_program_that_runs_already_is_called(folder: Path) -> None:
                 "AGENT_REACH_MCP_URL": request["mcp"]["url"],
                 "AGENT_REACH_MCP_CONFIG": str(config),
             }
-            command = [sys.executable, str(folder / "program.py"), "auto"]
+            command = [sys.executable, str(folder / "program.py")]
             done = subprocess.run(command, input=body, capture_output=True, env=environment, check=True)
             self.send_response(200)
             self.end_headers()
