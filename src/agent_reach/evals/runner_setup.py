@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from agent_reach.backends.base import Backend
 from agent_reach.config.run import load_run_config, public_settings, resolve_run_config, suite_path
 from agent_reach.config.settings import RunConfig
-from agent_reach.errors import ConfigError, InputError
+from agent_reach.errors import ConfigError
 from agent_reach.evals.agents.base import Agent, AgentSetup, agent_types, build_agent
 from agent_reach.evals.context.options import Layout
 from agent_reach.evals.exposure import Exposer
 from agent_reach.evals.runner_backend import BackendMaker
 from agent_reach.evals.suite.checks.matchers import refuse_malformed
 from agent_reach.evals.suite.load import Suite
+from agent_reach.evals.suite.project import refuse_empty
 from agent_reach.records.codec import content_hash
 from agent_reach.records.events import Event, Listener
 from agent_reach.records.report import SCORER_VERSION
@@ -86,12 +87,7 @@ def prepare(config: RunConfig, suite: Any, options: RunOptions) -> Prepared:
     """Load and build everything; raises an `InputError` for whatever a person has to mend."""
     loaded_suite = refuse_malformed(_suite(config, suite, options))
     catalog = options.catalog if options.catalog is not None else load_catalog(config, options.environment)
-    if not catalog.tools:
-        raise InputError(
-            "the catalog holds no usable tool",
-            where=str(config.catalog),
-            next_step="see `agent-reach snapshot`",
-        )
+    refuse_empty(catalog, config.catalog)
     notify = _notifier(options.listeners)
     setup = AgentSetup(
         folder=config.folder,

@@ -64,13 +64,15 @@ class Surroundings:
 
 
 def refuse_empty(catalog: Catalog, source: Any) -> None:
-    """Refuse a catalog without a usable tool, with the reason why the first unusable one is out."""
+    """Refuse a catalog without a usable tool, with the reason why the first unusable tool, or the first server, is out."""
     if catalog.tools:
         return
     count = len(catalog.quarantined)
-    reason = f": {catalog.quarantined[0].reason.message.en}" if count else ""
+    errors = [finding for finding in catalog.findings if finding.severity == "error"]
+    reason = catalog.quarantined[0].reason if count else next(iter(errors), None)
+    said = f"{reason.subject}: {reason.message.en}" if reason else ""
     raise ConfigError(
-        f"the catalog holds no usable tool ({count} cannot be used{reason})",
+        f"the catalog holds no usable tool ({count} cannot be used)" + (f"; {said}" if said else ""),
         where=source if isinstance(source, str) else "catalog",
         next_step="mend the tool list, or give another one",
     )
