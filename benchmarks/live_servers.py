@@ -75,7 +75,7 @@ def row(name: str, report: Report) -> dict[str, Any]:
     shown = [trace.exposure.tokens or 0 for trace in traces if trace.exposure is not None]
     read = [sum(step.input_tokens or 0 for step in trace.steps) for trace in traces]
     written = [sum(step.output_tokens or 0 for step in trace.steps) for trace in traces]
-    seconds = [attempt.duration_ms / 1000 for task in report.tasks for attempt in task.attempts]
+    seconds = [(attempt.duration_ms or 0) / 1000 for task in report.tasks for attempt in task.attempts]
     return {
         "agent": name,
         "attempts": len(traces),
