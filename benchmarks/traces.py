@@ -30,7 +30,8 @@ def traces(count: int, seed: int = 7):
     for number in range(count):
         steps = []
         for index in range(10):
-            tool = f"server{chance.randrange(12)}/tool_{chance.randrange(200)}"
+            chosen = chance.randrange(200)
+            tool = f"server{chosen % 12}/tool_{chosen}"
             failed = chance.random() < 0.06
             outcome = CallOutcome(
                 status="failed" if failed else "ok",

@@ -7,7 +7,7 @@ from agent_reach.redact.redactor import Redactor, is_secret_name
 redactor = Redactor.standard()
 
 
-def test_nested_headers_and_texts_are_masked_and_ordinary_words_are_not():
+def test_f20_nested_headers_and_texts_are_masked_and_ordinary_words_are_not():
     arguments = {
         "config": {
             "apiKey": "qq9-FAKE-0000000000",

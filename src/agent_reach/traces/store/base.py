@@ -56,7 +56,7 @@ class TraceSummary:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStatistics:
     """What a store knows of one tool in a time window, out of the roll-ups: counts by outcome, error kinds, latency in ms
-    (mean, and 50th and 95th percentile as the upper bound of a bucket that grows by a quarter)."""
+    (mean, and 50th and 95th percentile as the upper bound of a bucket, each half as wide again as the one before)."""
 
     tool: str
     calls: int
@@ -88,6 +88,10 @@ class TraceStore(ABC):
         `durable` commits before acknowledging, with the disk's own acknowledgement; `read_only` never writes and needs the
         store to exist. Raises `TraceError` when it cannot be opened.
         """
+        if not isinstance(url, (str, Path)) or not str(url).strip():
+            raise TraceError(
+                f"{url!r} names no store", where="TraceStore.open", next_step="give a file path or postgresql://..."
+            )
         address = str(url)
         if address.startswith(("postgresql://", "postgres://")):
             from agent_reach.traces.store.postgres import PostgresStore
@@ -97,7 +101,7 @@ class TraceStore(ABC):
             kind = address.split("://", 1)[0]
             raise TraceError(
                 f"{kind!r} is no kind of store",
-                where=address,
+                where=Redactor.standard().text(address),
                 next_step="give a file path or postgresql://...",
             )
         from agent_reach.traces.store.sqlite import SqliteStore

@@ -42,7 +42,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
 )
 MIGRATIONS_TABLE = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL)"
-_GROWTH = math.log(1.25)
+_GROWTH = math.log(1.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def day_of(moment: float | None) -> str:
 
 
 def bucket_of(latency_ms: float | None) -> int:
-    """The latency bucket: -1 unknown, 0 up to 1 ms, then one per quarter more."""
+    """The latency bucket: -1 unknown, 0 up to 1 ms, then one per half as much again."""
     if latency_ms is None:
         return -1
     return 0 if latency_ms <= 1 else 1 + int(math.log(latency_ms) / _GROWTH)
