@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_reach.records.message import Language, Message
-from agent_reach.records.score import ProofTrial
 
 if TYPE_CHECKING:
     from agent_reach.evals.interventions.prove import ProofCost, ProofResult, ProvedDecision
@@ -44,6 +43,7 @@ def proof_lines(result: ProofResult, language: Language) -> list[str]:
 
 
 def _decision(decision: ProvedDecision, language: Language) -> list[str]:
+    from agent_reach.reports.proof_text import trial_text
     from agent_reach.reports.wording import PROOFS, cause_word
 
     right, total = decision.untouched
@@ -58,7 +58,7 @@ def _decision(decision: ProvedDecision, language: Language) -> list[str]:
             "no intervention removes it here", "此处没有可移除它的干预"
         ).text(language)  # fmt: skip
         lines.append(f"  {cause_word(cause, language)}: {word}")
-        lines += [f"    {_trial(trial, language)}" for trial in decision.trials.get(cause, ())]
+        lines += [f"    {trial_text(trial, language)}" for trial in decision.trials.get(cause, ())]
     tried = [trial for trial in decision.pairs if trial.verdict != "proved"]
     if tried:
         lines.append(
@@ -67,21 +67,6 @@ def _decision(decision: ProvedDecision, language: Language) -> list[str]:
             ).text(language)
         )
     return lines
-
-
-def _trial(trial: ProofTrial, language: Language) -> str:
-    right, total = trial.changed
-    share = f"{right}/{total}" if total else "-"
-    text = f"{trial.change.text(language)} -> {share}"
-    if trial.interval is not None:
-        low, high = trial.interval.low * 100, trial.interval.high * 100
-        text += f", {trial.gain * 100:+.0f} [{low:+.0f}, {high:+.0f}]"
-    if trial.verdict == "undecided":
-        text += Message(
-            f"; {trial.more} more attempts a side would decide" if trial.more else "; no number of attempts in reach decides",
-            f"；每侧再做 {trial.more} 次可判定" if trial.more else "；在可行的次数内无法判定",
-        ).text(language)  # fmt: skip
-    return text
 
 
 def cost_line(cost: ProofCost, language: Language) -> str:

@@ -13,6 +13,7 @@ from agent_reach.records.message import Language, Message
 from agent_reach.records.score import AttemptScore, BlockUse, Cause, Decision, ExtraCall, TaskScore
 from agent_reach.records.trace import Call, CallOutcome, Step, Trace
 from agent_reach.reports.figures import duration, fit, json_value, one_line, plural, wrap
+from agent_reach.reports.proof_text import proof_lines
 from agent_reach.reports.values import ABSENT, argument_rows, expected_text, golden_name, shortened
 from agent_reach.reports.wording import (
     ARGUMENT_VERDICTS,
@@ -317,6 +318,8 @@ class Explanation:
         yield from self._wrap(
             cause.fix.text(self.language), 11, self._say("         fix: ", "         修复：")
         )
+        for line in proof_lines(cause, self.language):
+            yield from self._wrap(line, 13, self._say("         tried: ", "         验证："))
 
     def _extra(self, extra: ExtraCall) -> Iterator[str]:
         kind = word(EXTRA_KINDS, extra.kind, self.language)

@@ -17,6 +17,7 @@ from agent_reach.records.score import AttemptScore, BlockUse, Cause, Decision, E
 from agent_reach.records.trace import Call, CallOutcome, Step, Trace
 from agent_reach.reports.figures import count, duration, json_value
 from agent_reach.reports.lost import LostDecision, call_of
+from agent_reach.reports.proof_text import proof_lines
 from agent_reach.reports.values import (
     ABSENT,
     argument_rows,
@@ -100,13 +101,16 @@ def _item(lost: LostDecision, language: Language) -> dict[str, Any]:
 
 
 def _cause(cause: Cause, language: Language) -> dict[str, Any]:
+    tried = proof_lines(cause, language)
     return {
         "label": cause_word(cause.name, language),
         "layer": word(LAYERS, cause.layer, language),
         "evidence": cause.evidence.text(language),
         "fix": cause.fix.text(language),
         "blame": "" if cause.blame == "undetermined" else word(BLAMES, cause.blame, language),
-        "proof": word(PROOFS, cause.proof, language) if cause.proof else "",
+        "proof": ": ".join([word(PROOFS, cause.proof, language), *([" · ".join(tried)] if tried else [])])
+        if cause.proof
+        else "",
         "step": cause.step,
     }
 
