@@ -13,17 +13,27 @@ from hypothesis import strategies as st
 from tests.evals_scoring.building import catalog, failed, gold, ok, path, task, tool, trace
 
 from agent_reach.evals.attribution import attribute, found
-from agent_reach.evals.scoring import alignment, arguments, attempt, calls, decisions, extras, golds, making
+from agent_reach.evals.scoring import (
+    alignment,
+    arguments,
+    attempt,
+    calls,
+    decisions,
+    extras,
+    golds,
+    making,
+    provenance,
+)
 from agent_reach.evals.scoring.assignment import assign
 from agent_reach.evals.scoring.options import ScoreOptions
 from agent_reach.evals.scoring.score import score_attempt
 from agent_reach.records.context import ContextBlock, DroppedBlock
 from agent_reach.records.message import Message
-from agent_reach.records.score import ArgumentScore, AttemptScore, Cause, Decision, ExtraCall
+from agent_reach.records.score import ArgumentScore, AttemptScore, Cause, Decision, ExtraCall, Provenance
 from agent_reach.records.task import GoldenPath, Task
 from agent_reach.records.trace import CallOutcome, Exposure, Trace
 
-KINDS: tuple[Any, ...] = (ArgumentScore, AttemptScore, Cause, Decision, ExtraCall, Message)
+KINDS: tuple[Any, ...] = (ArgumentScore, AttemptScore, Cause, Decision, ExtraCall, Message, Provenance)
 CATALOG = catalog(
     tool("find_item", {"id": "string", "limit": "integer"}, ["id"], effects=frozenset({"read"})),
     tool("find_items", {"id": "string", "tags": {"type": "array"}}, effects=frozenset({"read"})),
@@ -172,6 +182,7 @@ def slow_paths() -> Iterator[None]:
         patch.setattr(extras, "make_extra_call", ExtraCall)
         patch.setattr(attribute, "make_cause", Cause)
         patch.setattr(found, "make_message", Message)
+        patch.setattr(provenance, "make_provenance", Provenance)
         patch.setattr(attempt, "make_attempt_score", AttemptScore)
         yield
 

@@ -61,10 +61,12 @@ def not_recalled(evidence: DecisionEvidence) -> Found | None:
 
 
 def _left_out(evidence: DecisionEvidence) -> bool:
-    offered = set(evidence.offered)
-    step = evidence.due_step
-    if step is not None and not offered:
-        offered = {evidence.attempt.key(candidate.tool) for candidate in step.candidates}
+    offered = evidence.offered
+    if not offered:
+        step = evidence.due_step
+        if step is None:
+            return False
+        offered = tuple(evidence.attempt.key(candidate.tool) for candidate in step.candidates)
     return bool(offered) and evidence.gold.key not in offered
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_reach.evals.attribution.attribute import attribute, over_call_cause
@@ -80,7 +79,7 @@ def score_attempt(
     blocks = given_blocks(task, trace) if options.blocks or options.provenance else []
     uses, slots, provenance = _origins(compiled, trace, calls, blocks, options)
     if provenance:
-        decisions = [_with_blocks(decision, blocks, provenance) for decision in decisions]
+        _set_blocks(decisions, blocks, provenance)
     passed = _passed(compiled, found_state, decisions, extras, over_called, bool(calls))
     equal: bool | None = None
     findings: tuple[Finding, ...] = ()
@@ -281,14 +280,24 @@ def _catalog_words(catalog: Catalog) -> frozenset[str]:
     return words
 
 
-def _with_blocks(
-    decision: Decision, blocks: Sequence[ContextBlock], provenance: Sequence[Provenance]
-) -> Decision:
-    """The decision with the blocks that were there and those its arguments came from."""
-    step = decision.trace_step if decision.trace_step is not None else 1 << 30
-    given = tuple(block.id for block in blocks if block.from_step < step)
-    used = {name for entry in provenance if entry.call_id == decision.call_id for name in entry.blocks}
-    return replace(decision, context_blocks=given, used_blocks=tuple(name for name in given if name in used))
+def _set_blocks(
+    decisions: Sequence[Decision], blocks: Sequence[ContextBlock], provenance: Sequence[Provenance]
+) -> None:
+    """Give every decision the blocks that were there and those its arguments came from."""
+    if not blocks:
+        return
+    used: dict[str, set[str]] = {}
+    for entry in provenance:
+        if entry.blocks:
+            used.setdefault(entry.call_id, set()).update(entry.blocks)
+    for decision in decisions:
+        step = decision.trace_step if decision.trace_step is not None else 1 << 30
+        given = tuple([block.id for block in blocks if block.from_step < step])
+        own = used.get(decision.call_id)
+        # The decision was made a moment ago and nobody else has it yet; copying its forty fields would cost more.
+        object.__setattr__(decision, "context_blocks", given)
+        if own:
+            object.__setattr__(decision, "used_blocks", tuple([name for name in given if name in own]))
 
 
 def _duration(trace: Trace) -> float | None:

@@ -73,18 +73,7 @@ def outputs_of(trace: Trace) -> list[Output]:
 
 def given_blocks(task: Task, trace: Trace) -> list[ContextBlock]:
     """The blocks the model saw, cut to what it saw; results that the trace does not list as blocks are added."""
-    declared = {block.id: block.facts for block in task.context if block.facts}
-    gone = {item.block_id for item in trace.dropped if item.reason in ("max_passages", "token_budget")}
-    cut = {item.block_id: item.kept_characters for item in trace.dropped if item.reason == "cut"}
-    found = []
-    for block in trace.blocks:
-        if block.id in gone:
-            continue
-        if block.id in cut:
-            block = replace(block, text=block.text[: cut[block.id]])
-        if not block.facts and block.id in declared:
-            block = replace(block, facts=declared[block.id])
-        found.append(block)
+    found = _listed_blocks(task, trace) if trace.blocks else []
     listed = {block.call_id for block in found if block.call_id}
     for step in trace.steps:
         for call in step.calls:
@@ -101,6 +90,23 @@ def given_blocks(task: Task, trace: Trace) -> list[ContextBlock]:
                     from_step=step.index,
                 )
             )
+    return found
+
+
+def _listed_blocks(task: Task, trace: Trace) -> list[ContextBlock]:
+    """The blocks that the trace lists, without what was never sent, with the facts that the task declares of them."""
+    declared = {block.id: block.facts for block in task.context if block.facts}
+    gone = {item.block_id for item in trace.dropped if item.reason in ("max_passages", "token_budget")}
+    cut = {item.block_id: item.kept_characters for item in trace.dropped if item.reason == "cut"}
+    found = []
+    for block in trace.blocks:
+        if block.id in gone:
+            continue
+        if block.id in cut:
+            block = replace(block, text=block.text[: cut[block.id]])
+        if not block.facts and block.id in declared:
+            block = replace(block, facts=declared[block.id])
+        found.append(block)
     return found
 
 

@@ -216,6 +216,8 @@ def _stand_in(context: DecisionContext, gold: CompiledGold) -> SeenCall | None:
 
 def _way_there(context: DecisionContext, gold: CompiledGold, seen: SeenCall) -> tuple[bool, bool]:
     """(over a rival or a write?, first choice?) for a call that was reached."""
+    if seen.position < context.extras[0].position:
+        return False, True
     low, own = context.window(gold)
     between = context.extras_in(low, own)
     if not between:

@@ -316,6 +316,15 @@ class CompiledTask:
         self.listed: dict[tuple[str, ...], tuple[str, ...]] = {}
         self.look_alikes: dict[tuple[str, str], bool] = {}
 
+    def forget(self) -> None:
+        """Drop what is remembered of arguments; what was compiled stays."""
+        for path in self.paths:
+            for gold in path.golds:
+                gold.remembered.clear()
+        for known in self.known_tools.values():
+            known.legal.clear()
+            known.problems.clear()
+
     def known(self, name: str) -> KnownTool:
         """The tool of an emitted name, which holds no tool where there is none or the name is ambiguous."""
         found = self.known_tools.get(name)

@@ -11,7 +11,7 @@ import dataclasses
 from typing import Any, TypeVar, cast
 
 from agent_reach.records.message import Message
-from agent_reach.records.score import ArgumentScore, AttemptScore, Cause, Decision, ExtraCall
+from agent_reach.records.score import ArgumentScore, AttemptScore, Cause, Decision, ExtraCall, Provenance
 
 Record = TypeVar("Record")
 _UNSET = object()
@@ -63,6 +63,7 @@ make_extra_call = maker(ExtraCall)
 make_cause = maker(Cause)
 make_message = maker(Message)
 make_attempt_score = maker(AttemptScore)
+make_provenance = maker(Provenance)
 
 __all__ = [
     "make_argument_score",
@@ -71,5 +72,6 @@ __all__ = [
     "make_decision",
     "make_extra_call",
     "make_message",
+    "make_provenance",
     "maker",
 ]

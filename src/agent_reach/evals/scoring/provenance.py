@@ -14,6 +14,7 @@ from agent_reach.evals.scoring import schema_view
 from agent_reach.evals.scoring.blocks import QUERY_BLOCK
 from agent_reach.evals.scoring.calls import SeenCall
 from agent_reach.evals.scoring.facts import contains, folded, leaf_facts, leaves, text_facts, value_facts
+from agent_reach.evals.scoring.making import make_provenance
 from agent_reach.evals.scoring.values import same_value
 from agent_reach.records.context import ContextBlock
 from agent_reach.records.score import Provenance
@@ -67,7 +68,9 @@ def provenance_of(calls: Sequence[SeenCall], sources: Sequence[Source]) -> tuple
             blocks = holders(leaf, visible)
             if not blocks and seen.tool is not None and offered_by_schema(seen.tool, pointer, leaf):
                 blocks = (TOOLS_BLOCK,)
-            found.append(Provenance(call_id=seen.call.call_id, pointer=pointer, value=leaf, blocks=blocks))
+            found.append(
+                make_provenance(call_id=seen.call.call_id, pointer=pointer, value=leaf, blocks=blocks)
+            )
     return tuple(found)
 
 
