@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from agent_reach.catalog.catalog import Catalog
-from agent_reach.config.settings import EnvironmentGrants, ExposureConfig, SurfaceConfig
+from agent_reach.config.settings import (
+    AgentConfig,
+    EnvironmentGrants,
+    ExposureConfig,
+    RunConfig,
+    SurfaceConfig,
+)
 from agent_reach.errors import AgentReachError, ConfigError
 from agent_reach.evals.exposure import ExposedTools, Exposer, missing_permissions
+from agent_reach.evals.runner import run
 from agent_reach.records.task import Task
 from agent_reach.records.tool import Needs, Tool
 
@@ -113,3 +121,26 @@ def test_the_reach_layer_decides_and_its_candidates_are_kept() -> None:
         ("a/send", 0.9, "name"),
         ("b/look", 0.1, ""),
     ]
+
+
+def test_the_report_says_what_was_offered(tmp_path: Path) -> None:
+    """The headline speaks of the tools that were shown, not of the whole catalog."""
+    settings = RunConfig(
+        folder=str(tmp_path),
+        catalog=[
+            {"name": name, "description": f"Tool {name}.", "parameters": {"type": "object"}}
+            for name in "abcdef"
+        ],
+        archive=str(tmp_path / "runs"),
+        agent=AgentConfig(type="lexical"),
+        exposure=ExposureConfig(mode="names", tools=("a", "b")),
+    )
+    suite = [{"id": "t", "kind": "must", "query": "tool a", "path": [{"tool": "a", "result": 1}]}]
+    report = run(settings, suite=suite)
+    offered = report.catalog.offered
+    assert offered is not None
+    assert (offered.least, offered.most, report.catalog.tool_count) == (2, 2, 6)
+    assert offered.tokens is not None
+    assert 0 < offered.tokens < report.catalog.tokens
+    assert "2 of 6 tools offered" in report.headline.en
+    assert "6 个工具中提供了 2 个" in report.headline.zh

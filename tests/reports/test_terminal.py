@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from tests.reports.sample import sample_report
 
 from agent_reach.records.message import Language, Message
-from agent_reach.records.report import CauseSummary, Confusion
+from agent_reach.records.report import CauseSummary, Confusion, OfferedTools, Report
 from agent_reach.records.score import Interval, Metric
 from agent_reach.reports.figures import display_width, fit, metric_value, one_line, percent, wrap
+from agent_reach.reports.html import render_html
+from agent_reach.reports.markdown import render_markdown
 from agent_reach.reports.terminal import summary_lines
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
@@ -36,7 +38,7 @@ def test_figures_stand_with_their_parts_and_interval() -> None:
     assert line.split() == ["Tool", "reachability", "57.1%", "4/7", "28.6%-85.7%"]
     assert "1,840 tool-list tokens" in text
     assert "2 look-alike pairs" in text
-    assert "any_order 1, in_order 7" in text
+    assert "order: any_order (1 task), in_order (7 tasks)" in " ".join(text.split())
     assert "1 attempt lost to infrastructure" in text
     assert "stock/update_stock: stock/adjust_inventory (look-alikes)" in text
     assert "cancelOrderById (1)" in text
@@ -120,3 +122,37 @@ def test_widths_of_chinese_and_combining_characters() -> None:
     assert display_width("（a）") == 5
     assert display_width("e\u0301") == 1
     assert metric_value("extra_calls", Metric(value=0.25, numerator=1, denominator=4), "en") == "0.25"
+
+
+def offering(least: int, most: int, tokens: float | None) -> Report:
+    report = sample_report()
+    offered = OfferedTools(least=least, most=most, mean=(least + most) / 2, tokens=tokens)
+    return dataclasses.replace(report, catalog=dataclasses.replace(report.catalog, offered=offered))
+
+
+@pytest.mark.parametrize(
+    ("report", "english", "chinese"),
+    [
+        (offering(6, 6, 410.4), "6 of 12 tools offered, 410 of 1,840 tool-list tokens", "提供 6 / 12 个工具"),
+        (offering(0, 8, None), "0-8 of 12 tools offered, 1,840 tool-list tokens", "提供 0-8 / 12 个工具"),
+        (offering(12, 12, 1900), "12 tools, 1,840 tool-list tokens", "12 个工具，工具列表 1,840 token"),
+    ],
+)
+def test_how_many_tools_were_offered_is_said_everywhere(report: Report, english: str, chinese: str) -> None:
+    assert english in " ".join(" ".join(summary_lines(report)).split())
+    assert chinese in "".join(summary_lines(report, "zh")).replace("\n", "")
+    page = render_html(report)
+    for part in english.split(", "):
+        assert part.replace(",", "") in render_markdown(report).replace(",", "")
+    assert ("of them offered" in page) is report.catalog.shows_part
+
+
+def test_arguments_that_were_lost_are_counted() -> None:
+    errors = {"stock/update_stock": {"quantity": 3, "warehouse_id": 1}, "orders/cancel": {"id": 2}}
+    lines = summary_lines(dataclasses.replace(sample_report(), argument_errors=errors))
+    start = lines.index("Arguments lost most")
+    assert [line.split() for line in lines[start + 1 : start + 4]] == [
+        ["3", "stock/update_stock.quantity"],
+        ["2", "orders/cancel.id"],
+        ["1", "stock/update_stock.warehouse_id"],
+    ]

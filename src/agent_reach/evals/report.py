@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_reach.evals.attribution.table import CAUSES
@@ -20,11 +21,13 @@ from agent_reach.records.report import (
     CauseSummary,
     Confusion,
     GroupFigures,
+    OfferedTools,
     Report,
     RunInfo,
     ToolSummary,
 )
 from agent_reach.records.score import AttemptScore, Cause, Decision, Metric, TaskScore
+from agent_reach.reports.figures import offered_count
 
 if TYPE_CHECKING:
     from agent_reach.catalog.catalog import Catalog
@@ -46,10 +49,12 @@ def build_report(
 ) -> Report:
     """The report of a run.
 
-    `catalog_info` defaults to what `describe_catalog` says. Metrics without a denominator are null with a reason.
+    `catalog_info` defaults to what `describe_catalog` says, and what was offered to what the traces say. Metrics without a denominator are null with a reason.
     Deterministic for equal input and seed.
     """
     info = catalog_info or describe_catalog(catalog)
+    if info.offered is None:
+        info = replace(info, offered=_offered(task_scores))
     counts = [task_counts(task) for task in task_scores]
     executed = any(entry.get("execution_success", (0, 0))[1] for entry in counts)
     metrics = metrics_of(counts, seed=seed, executed=executed)
@@ -101,6 +106,27 @@ def describe_catalog(catalog: Catalog) -> CatalogInfo:
         token_estimator=ESTIMATOR_NAME,
         quarantined=tuple(tool.key for tool in catalog.quarantined),
         snapshot=snapshot_document(catalog),
+    )
+
+
+def _offered(tasks: Sequence[TaskScore]) -> OfferedTools | None:
+    """What the attempts were offered, as far as their traces say so."""
+    exposures = [
+        attempt.trace.exposure
+        for task in tasks
+        for attempt in counted_attempts(task)
+        if attempt.trace is not None
+    ]
+    known = [exposure for exposure in exposures if exposure.offered or exposure.hidden]
+    if not known:
+        return None
+    numbers = [len(exposure.offered) for exposure in known]
+    tokens = [exposure.tokens for exposure in known if exposure.tokens is not None]
+    return OfferedTools(
+        least=min(numbers),
+        most=max(numbers),
+        mean=round(sum(numbers) / len(numbers), 2),
+        tokens=round(sum(tokens) / len(tokens), 1) if tokens else None,
     )
 
 
@@ -325,21 +351,37 @@ def _headline(metrics: Mapping[str, Metric], info: CatalogInfo, tasks: Sequence[
     pairs = len(info.similar_pairs)
     pair_text = f"{pairs:,} look-alike {'pair' if pairs == 1 else 'pairs'}"
     over_text = "n/a" if over.value is None else f"{over.value:.1%}"
+    tools, tools_zh = _shown_tools(info)
     if reach.value is None:
         return Message(
-            f"Tool reachability not evaluated ({reach.reason}); over-call rate {over_text}; {info.tool_count} tools, "
-            f"{pair_text}, about {info.tokens:,} tokens of tool list.",
-            f"工具触达率未评估；过度调用率 {over_text}；{info.tool_count} 个工具，{pairs} 对相近工具，"
-            f"工具列表约 {info.tokens:,} token。",
+            f"Tool reachability not evaluated ({reach.reason}); over-call rate {over_text}; {tools} with {pair_text}.",
+            f"工具触达率未评估；过度调用率 {over_text}；{tools_zh}，{pairs} 对相近工具。",
         )
     systemic = reach.value < SYSTEMIC_BELOW
     return Message(
-        f"Tool reachability {reach.value:.1%} ({reach.numerator}/{reach.denominator}) over {info.tool_count} tools with "
-        f"{pair_text} and about {info.tokens:,} tokens of tool list; over-call rate {over_text}."
+        f"Tool reachability {reach.value:.1%} ({reach.numerator}/{reach.denominator}) over {tools} with "
+        f"{pair_text}; over-call rate {over_text}."
         + (" The loss is systemic: below 80%." if systemic else ""),
-        f"工具触达率 {reach.value:.1%}（{reach.numerator}/{reach.denominator}），共 {info.tool_count} 个工具、{pairs} 对相近工具，"
-        f"工具列表约 {info.tokens:,} token；过度调用率 {over_text}。"
-        + ("低于 80%，属于系统性问题。" if systemic else ""),
+        f"工具触达率 {reach.value:.1%}（{reach.numerator}/{reach.denominator}），{tools_zh}，"
+        f"{pairs} 对相近工具；过度调用率 {over_text}。" + ("低于 80%，属于系统性问题。" if systemic else ""),
+    )
+
+
+def _shown_tools(info: CatalogInfo) -> tuple[str, str]:
+    """How many tools the figure holds for, and their weight: what was offered where that was not the whole catalog."""
+    number, tokens = f"{info.tool_count:,}", f"{info.tokens:,}"
+    offered = info.offered
+    if offered is None or not info.shows_part:
+        return (
+            f"{number} tools (about {tokens} tokens of tool list)",
+            f"共 {number} 个工具（工具列表约 {tokens} token）",
+        )
+    some = offered_count(offered)
+    if offered.tokens is None:
+        return f"{some} of {number} tools offered", f"{number} 个工具中提供了 {some} 个"
+    return (
+        f"{some} of {number} tools offered (about {offered.tokens:,.0f} of {tokens} tokens of tool list)",
+        f"{number} 个工具中提供了 {some} 个（工具列表约 {offered.tokens:,.0f} / {tokens} token）",
     )
 
 

@@ -74,8 +74,20 @@ class SimilarPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedTools:
+    """How many tools attempts were offered at their start, of those that count: fewest, most and mean; `tokens` is the mean
+    weight of what was sent."""
+
+    least: int
+    most: int
+    mean: float
+    tokens: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogInfo:
-    """The catalog of the run. `snapshot` is the frozen tool list itself; `tokens` estimates its weight in a prompt."""
+    """The catalog of the run. `snapshot` is the frozen tool list itself; `tokens` estimates the weight of all of it in a
+    prompt; `offered` is what the agent was shown of it (None: not recorded)."""
 
     hash: str
     tool_count: int
@@ -85,6 +97,12 @@ class CatalogInfo:
     quarantined: tuple[str, ...] = ()
     snapshot: Mapping[str, Any] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
+    offered: OfferedTools | None = None
+
+    @property
+    def shows_part(self) -> bool:
+        """Some attempt was offered other than the whole catalog."""
+        return self.offered is not None and (self.offered.least, self.offered.most) != (self.tool_count,) * 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

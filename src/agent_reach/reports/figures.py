@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from agent_reach.records.message import Language
+from agent_reach.records.report import CatalogInfo, OfferedTools
 from agent_reach.records.score import Interval, Metric
 from agent_reach.reports.wording import PLAIN_NUMBERS
 
@@ -187,3 +188,30 @@ def _pieces(text: str) -> Iterable[str]:
         piece += character
     if piece:
         yield piece
+
+
+def offered_count(offered: OfferedTools) -> str:
+    """How many tools attempts were offered: one number, or fewest to most (`4-8`)."""
+    if offered.least == offered.most:
+        return f"{offered.least:,}"
+    return f"{offered.least:,}-{offered.most:,}"
+
+
+def tool_list_parts(catalog: CatalogInfo, language: Language) -> list[str]:
+    """How many tools there are and what they weigh, and how much of that was offered where it was not all."""
+    chinese = language == "zh"
+    offered = catalog.offered
+    if offered is None or not catalog.shows_part:
+        if chinese:
+            return [f"{catalog.tool_count:,} 个工具", f"工具列表 {catalog.tokens:,} token"]
+        return [plural(catalog.tool_count, "tool"), plural(catalog.tokens, "tool-list token")]
+    some = offered_count(offered)
+    parts = [
+        f"提供 {some} / {catalog.tool_count:,} 个工具"
+        if chinese
+        else f"{some} of {catalog.tool_count:,} tools offered"
+    ]
+    whole = f"{catalog.tokens:,}"
+    if offered.tokens is not None:
+        whole = f"{offered.tokens:,.0f} / {whole}" if chinese else f"{offered.tokens:,.0f} of {whole}"
+    return [*parts, f"工具列表 {whole} token" if chinese else f"{whole} tool-list tokens"]

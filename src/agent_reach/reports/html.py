@@ -19,7 +19,7 @@ from typing import Any
 from agent_reach.records.message import Language
 from agent_reach.records.report import Report
 from agent_reach.reports import html_sections as sections
-from agent_reach.reports.figures import count, duration, plural
+from agent_reach.reports.figures import count, duration, offered_count, plural
 from agent_reach.reports.html_confusion import heat, similar_pairs
 from agent_reach.reports.html_lost import CHUNK, lost_chunks
 from agent_reach.reports.html_words import page_words
@@ -84,17 +84,27 @@ def _as_number(item: tuple[str, float]) -> tuple[int, str]:
 def _numbers(report: Report, language: Language) -> list[tuple[str, str]]:
     """How large the run and its catalog are, as number and noun."""
     catalog = report.catalog
-    rows = (
+    rows = [
         (len(report.tasks), "task", "个任务"),
         (sum(len(task.attempts) for task in report.tasks), "attempt", "次尝试"),
         (catalog.tool_count, "tool", "个工具"),
         (catalog.tokens, "tool-list token", "工具列表 token"),
         (len(catalog.similar_pairs), "look-alike pair", "对相似工具"),
-    )
+    ]
     named = []
     for number, english, chinese in rows:
         shown, _, noun = plural(number, english).partition(" ")
         named.append((shown, chinese if language == "zh" else noun))
+    offered = catalog.offered
+    if offered is not None and catalog.shows_part:
+        place = 3
+        named.insert(place, (offered_count(offered), "个已提供" if language == "zh" else "of them offered"))
+        if offered.tokens is not None:
+            sent = (
+                f"{offered.tokens:,.0f}",
+                "已提供工具 token" if language == "zh" else "tokens of offered tools",
+            )
+            named.insert(place + 1, sent)
     return named
 
 

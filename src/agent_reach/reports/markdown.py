@@ -20,6 +20,7 @@ from agent_reach.reports.figures import (
     metric_value,
     percent,
     plural,
+    tool_list_parts,
 )
 from agent_reach.reports.gate_markdown import render_gate
 from agent_reach.reports.lost import LostDecision, call_of, lost_decisions
@@ -59,8 +60,7 @@ def _run_line(report: Report, language: Language) -> str:
             who,
             f"{len(report.tasks):,} 个任务",
             f"{attempts:,} 次尝试",
-            f"{catalog.tool_count:,} 个工具",
-            f"工具列表 {catalog.tokens:,} token",
+            *tool_list_parts(catalog, language),
             f"{len(catalog.similar_pairs):,} 对相似工具",
         ]
     else:
@@ -68,8 +68,7 @@ def _run_line(report: Report, language: Language) -> str:
             who,
             plural(len(report.tasks), "task"),
             plural(attempts, "attempt"),
-            plural(catalog.tool_count, "tool"),
-            plural(catalog.tokens, "tool-list token"),
+            *tool_list_parts(catalog, language),
             plural(len(catalog.similar_pairs), "look-alike pair"),
         ]
     return " · ".join(part for part in parts if part)

@@ -18,6 +18,7 @@ from agent_reach.reports.figures import (
     metric_value,
     one_line,
     plural,
+    tool_list_parts,
     wrap,
 )
 from agent_reach.reports.wording import HEADLINE_METRICS, LAYERS, METRICS, cause_word, word
@@ -37,6 +38,7 @@ def summary_lines(report: Report, language: Language = "en") -> list[str]:
     lines += _metric_lines(report, language)
     lines += _cause_lines(report, language)
     lines += _confusion_lines(report, language)
+    lines += _argument_lines(report, language)
     lines += _hallucinated_lines(report, language)
     return lines
 
@@ -53,8 +55,10 @@ def _run_line(report: Report, language: Language) -> str:
         Message(plural(attempts, "attempt"), f"{attempts:,} 次尝试"),
     ]
     if report.order_modes:
-        modes = ", ".join(f"{mode} {number}" for mode, number in sorted(report.order_modes.items()))
-        parts.append(Message(f"order {modes}", f"顺序 {modes}"))
+        modes = sorted(report.order_modes.items())
+        english = ", ".join(f"{mode} ({plural(number, 'task')})" for mode, number in modes)
+        chinese = "、".join(f"{mode}（{number:,} 个任务）" for mode, number in modes)
+        parts.append(Message(f"order: {english}", f"顺序：{chinese}"))
     if took:
         parts.append(Message(took, took))
     return _joined(parts, language)
@@ -64,8 +68,7 @@ def _catalog_line(report: Report, language: Language) -> str:
     catalog = report.catalog
     pairs = len(catalog.similar_pairs)
     parts = [
-        Message(plural(catalog.tool_count, "tool"), f"{catalog.tool_count:,} 个工具"),
-        Message(plural(catalog.tokens, "tool-list token"), f"工具列表 {catalog.tokens:,} token"),
+        *(Message(part, part) for part in tool_list_parts(catalog, language)),
         Message(plural(pairs, "look-alike pair"), f"{pairs:,} 对相似工具"),
     ]
     if catalog.quarantined:
@@ -164,6 +167,23 @@ def _confusion_lines(report: Report, language: Language) -> list[str]:
         lines += wrap(
             f"{pair.expected}: {chosen}{mark}", WIDTH, indent=" " * 8, first=f"{count(pair.count):>6}  "
         )
+    return lines
+
+
+def _argument_lines(report: Report, language: Language) -> list[str]:
+    errors = sorted(
+        (
+            (number, f"{tool}.{name}")
+            for tool, names in report.argument_errors.items()
+            for name, number in names.items()
+        ),
+        key=lambda item: (-item[0], item[1]),
+    )
+    if not errors:
+        return []
+    lines = ["", Message("Arguments lost most", "最常出错的参数").text(language)]
+    for number, name in errors[:_SHOWN_CONFUSIONS]:
+        lines += wrap(name, WIDTH, indent=" " * 8, first=f"{count(number):>6}  ")
     return lines
 
 
