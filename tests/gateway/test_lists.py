@@ -333,6 +333,8 @@ def test_found_tools_join_the_list_of_an_older_client_where_that_is_wanted(tmp_p
         ({"environment": "nowhere"}, "no environment is named"),
         ({"profiles": {"a/b": "text"}}, "letters"),
         ({"bridge": ["telepathy"]}, "telepathy"),
+        ({"mode": "top"}, "there are none"),
+        ({"auth": {"tokens": [{"name": "a", "token": "x"}, {"name": "a", "token": "y"}]}}, "stands twice"),
     ],
 )
 def test_wrong_settings_are_told_with_place_and_next_step(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent_reach.cli.output import echo, language_option, print_findings
+from agent_reach.errors import InputError
 from agent_reach.records.message import Language, Message
 
 if TYPE_CHECKING:
@@ -75,6 +76,9 @@ def command(
         lock=lock,
         traces=False if store == "none" else None,
     )
+    if profile and profile not in settings.profiles:
+        known = ", ".join(settings.profiles) or "none"
+        raise InputError(f"there is no profile {profile!r}", where="--profile", next_step=f"known: {known}")
 
     def make() -> Gateway:
         transport = "http" if as_http else "stdio"
@@ -100,7 +104,6 @@ def _project(source: str | None, config: str | None, overlay: str | None, store:
 
     from agent_reach.cli.sources import find_project_config
     from agent_reach.config.settings import ProjectConfig
-    from agent_reach.errors import InputError
 
     found = find_project_config(config) if source is None or config else None
     if found is None and source is None:

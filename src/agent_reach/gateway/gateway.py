@@ -100,7 +100,7 @@ class Gateway:
         self._permissions = permissions
         self._lock = Lock(settings.lock) if settings.lock else None
         self._lock_seen = time.monotonic()
-        self._views: dict[tuple[str, str], View] = {}
+        self._views: dict[tuple[str, tuple[str, ...], tuple[str, ...]], View] = {}
         self._executor: Executor | None = None
         self._executor_catalog: Catalog | None = None
         self._refresh: asyncio.TimerHandle | None = None
@@ -136,10 +136,10 @@ class Gateway:
     def view(self, rule: ClientRule) -> View:
         """What a client may see and call now."""
         self._look_at_lock()
-        key = (self.servers.version, rule.name)
+        key = (self.servers.version, rule.allow, rule.deny)
         view = self._views.get(key)
         if view is None:
-            if len(self._views) > 200 or any(version != self.servers.version for version, _ in self._views):
+            if any(known[0] != self.servers.version for known in self._views):
                 self._views.clear()
             catalog = self.servers.catalog
             view = self._views[key] = View(
@@ -293,7 +293,7 @@ class Gateway:
             Request(
                 name=name,
                 arguments=arguments,
-                mode=self.settings.mode,
+                mode=self.settings.mode if profile is None else "top",
                 endpoint=endpoint,
                 extra=_extra(params),
             ),
@@ -348,6 +348,8 @@ class Gateway:
         count = fields.get("count")
         count = count if isinstance(count, int) and 0 < count <= 50 else self.settings.count
         view = self.view(caller.rule)
+        if not view.has_reach:  # the index of a large catalog takes a while; other clients go on
+            await asyncio.to_thread(lambda: view.reach)
         found = view.reach.find(query, count)
         self.metrics.meta[FIND] += 1
         memory = self.memory.of(caller)

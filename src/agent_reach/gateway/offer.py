@@ -75,6 +75,11 @@ class View:
         catalog = self.catalog if whole else self.catalog.subset(self.visible)
         return Reach(catalog, pins=self._known(self.settings.pins))
 
+    @property
+    def has_reach(self) -> bool:
+        """Whether the reach layer is made already."""
+        return "reach" in self.__dict__
+
     def tools_of(self, mode: Mode, profile: Profile | None) -> tuple[Tool, ...]:
         """The catalog's tools that an endpoint lists, in order."""
         if mode == "all" and profile is None:

@@ -152,6 +152,10 @@ def gateway_settings(
             f"{settings.host!r} can be reached from other machines, and nobody is asked for a token",
             "add `auth: {tokens: [{name: ..., token: ${NAME}}]}` or `auth: {oauth: {...}}`, or bind to 127.0.0.1",
         )
+    if settings.mode == "top" and not settings.profiles and not settings.pins:
+        section.refuse(
+            "mode", "top shows profiles and pins, and there are none", "add `profiles: {name: text}`"
+        )
     problems.raise_if_any()
     return settings
 
@@ -230,6 +234,8 @@ def _auth(section: Section) -> tuple[tuple[ClientRule, ...], OAuthRule | None]:
                 per_minute=one.whole("per_minute", None, minimum=1, allow_null=True),
             )
         )
+        if rules[-1].name in [rule.name for rule in rules[:-1]]:
+            one.refuse("name", f"{rules[-1].name!r} stands twice", "give each client a name of its own")
         one.finish()
     oauth = None
     if inner.has("oauth"):
