@@ -424,6 +424,29 @@ def test_order_of_tasks_does_not_change_the_suite_hash() -> None:
     assert Suite.load(rows).hash != Suite.load(rows[:2]).hash
 
 
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({"query": "x \ud800 y"}, "/query"),
+        ({"path": [{"tool": "t", "args": {"v": ["a", "\udc00"]}}]}, "/path/0/args/v/1"),
+        ({"metadata": {"\udfff": 1}}, "/metadata"),
+    ],
+)
+def test_half_a_character_is_refused_because_nothing_can_hold_it(
+    fields: dict[str, Any], pointer: str, tmp_path: Path
+) -> None:
+    row = {"id": "a", "kind": "may", "query": "q", **fields}
+    (tmp_path / "s.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    for source in ([row], tmp_path / "s.jsonl"):
+        with pytest.raises(SuiteError, match=f"{pointer} holds half of a surrogate pair"):
+            Suite.load(source)
+    whole = Suite.load([{"id": "a", "kind": "may", "query": "x \U0001f600 \\ud800 y"}])
+    for suffix in ("yaml", "jsonl", "json"):
+        place = tmp_path / f"out.{suffix}"
+        place.write_text(suite_text(whole.tasks, place), encoding="utf-8")
+        assert Suite.load(place).hash == whole.hash
+
+
 def test_other_suffixes_are_refused_for_writing() -> None:
     with pytest.raises(SuiteError, match=r"not '\.csv'"):
         suite_text([], Path("x.csv"))

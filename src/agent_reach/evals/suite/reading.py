@@ -7,6 +7,7 @@ is the business of `lint`; here only what cannot be understood is refused, with 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, cast
@@ -68,7 +69,27 @@ def read_task(
     )
     task = _task(section, document, path)
     section.finish(*TASK_KEYS)
+    _refuse_half_characters(merged, title, document, path, problems)
     return task if len(problems.found) == before else None
+
+
+def _refuse_half_characters(
+    value: Mapping[str, Any], title: str, document: Document, path: Steps, problems: Problems
+) -> None:
+    """Half of a surrogate pair can be sent to no model and written to no file."""
+    from agent_reach.calls.arguments import surrogate_pointer
+
+    try:
+        json.dumps(value, ensure_ascii=False, default=str).encode("utf-8")
+    except UnicodeEncodeError:
+        pointer = surrogate_pointer(value)
+        problems.add(
+            document.where(path),
+            f"{title}: {pointer or 'a key'} holds half of a surrogate pair",
+            "write the character itself",
+        )
+    except (TypeError, ValueError, RecursionError):
+        return
 
 
 def _at(value: Any, path: Steps) -> Any:
