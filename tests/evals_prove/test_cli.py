@@ -67,7 +67,9 @@ def test_explain_prove_says_what_it_would_spend_then_proves(project: Path, capsy
     assert "proved" in said
     assert "format and example added" in said
     assert "1 attempt for these proofs" in said
-    code, said, _ = out(capsys, "report", "render", "proved.json", "--format", "html", "--output", "proved.html")
+    code, said, _ = out(
+        capsys, "report", "render", "proved.json", "--format", "html", "--output", "proved.html"
+    )
     assert "format and example added" in (project / "proved.html").read_text()
     code, said, _ = out(capsys, "explain", "r.json", "a", "--prove", "--lang", "zh")
     assert "已证实" in said

@@ -132,6 +132,23 @@ def test_an_endpoint_that_dies_leaves_a_state_to_go_on_from(tmp_path: Path) -> N
     assert rest.decisions[0].verdicts["rival_chosen"] == "proved"
 
 
+def test_lost_attempts_count_nowhere_and_are_not_made_for_ever(tmp_path: Path) -> None:
+    planted = world("rival_chosen")
+    report = lost_report(planted, tmp_path)
+    flaky = planted.agent(noise=0.001)
+
+    async def never(session: Any) -> None:
+        flaky.attempts += 1
+        raise ModelError("busy")
+
+    flaky.run = never  # type: ignore[method-assign]
+    result = put_to_proof(planted, tmp_path, report, attempts=3, agent=flaky)
+    assert result.lost == result.spent == flaky.attempts
+    assert result.spent <= 2 * 3 * 4
+    assert set(result.decisions[0].verdicts.values()) == {"undecided"}
+    assert result.decisions[0].untouched == (0, 0)
+
+
 def test_causes_that_only_help_together_are_found_as_a_pair(tmp_path: Path) -> None:
     def both(seen: Seen) -> Deed:
         if RIVAL in seen.names:

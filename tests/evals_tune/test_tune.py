@@ -235,6 +235,34 @@ def test_a_tool_that_nobody_needs_and_that_misleads_is_hidden(tmp_path: Path) ->
     assert result.kept[0].kind == "merged"
 
 
+def test_hiding_works_on_a_list_of_patterns_too(tmp_path: Path) -> None:
+    def act(session: Any, shown: dict[str, str]) -> tuple[str, dict[str, Any]]:
+        name, arguments = right(session)
+        return (
+            ("old_alarm", {"level": "high"})
+            if name == "raise_alarm" and "old_alarm" in shown
+            else (name, arguments)
+        )
+
+    config = RunConfig(exposure=ExposureConfig(mode="names", tools=("*_alarm", "plan_*")))
+    result, _ = tuned(tmp_path, act, lint=False, config=config)
+    assert [proposal.hide for proposal in result.kept] == [("old_alarm",)]
+
+
+def test_any_agent_can_word_lines() -> None:
+    import asyncio
+
+    from agent_reach.evals.tune.writer import agent_writer
+
+    class Talker(Scripted):
+        async def run(self, session: Any) -> None:
+            assert session.tools == ()
+            session.say(f"heard: {session.messages()[-1]['content']}")
+
+    writer = agent_writer(Talker(needs_formats_and_aliases), Catalog.from_tools(tools()))
+    assert asyncio.run(writer("say something")) == "heard: say something"
+
+
 def test_more_candidates_are_proposed_where_recall_misses(tmp_path: Path) -> None:
     config = RunConfig(exposure=ExposureConfig(mode="reach", settings={"k": 1}))
 

@@ -32,6 +32,8 @@ from agent_reach.records.task import Task
 
 Wanted = tuple[Variant, int]
 _KEPT = 2000
+_MOST_TRIES = 2
+"""A lost attempt is made once more when it is asked for again, and then left alone until the next start."""
 
 
 class BudgetEnded(Exception):
@@ -73,6 +75,7 @@ class Laboratory:
         self.lost = 0
         self._question = question
         self._prepared: dict[tuple[int, int, tuple[str, ...]], tuple[Variant, Prepared]] = {}
+        self._tries: dict[tuple[str, int], int] = {}
         self._made: dict[str, BackendMaker] = {}
         self._keys: dict[int, tuple[Variant, str]] = {}
         self._log: AttemptLog | None = None
@@ -228,8 +231,9 @@ class Laboratory:
         for variant, count in wanted:
             key = self.key(variant)
             for index in range(self._count(count)):
-                if (key, index) not in self._log.finished:
-                    work.setdefault((key, index), variant)
+                place = (key, index)
+                if place not in self._log.finished and self._tries.get(place, 0) < _MOST_TRIES:
+                    work.setdefault(place, variant)
         if self.left is not None and len(work) > self.left:
             raise BudgetEnded
         await self._make(work)
@@ -256,6 +260,7 @@ class Laboratory:
         if isinstance(attempted.failure, UnusableModelError):
             raise attempted.failure
         written = self._log.append(key, attempted.score)
+        self._tries[key, index] = self._tries.get((key, index), 0) + 1
         self.spent += 1
         self.lost += written.state == "infra_error"
         self._tell(AttemptFinished(task_id=variant.task.id, attempt=index, score=written))

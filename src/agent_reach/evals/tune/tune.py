@@ -399,9 +399,8 @@ def changed_variant(opened: Laboratory, proposals: Sequence[Proposal]) -> Varian
         settings = {**exposure.settings, "deny": [*exposure.settings.get("deny", ()), *hidden]}
         exposure = replace(exposure, settings=settings)
     elif hidden:
-        listed = (
-            exposure.tools if exposure.mode == "names" else tuple(tool.key for tool in opened.catalog.tools)
-        )
+        plain = opened.untouched(replace(opened.suite.tasks[0], tools=()))
+        listed = opened.prepared(plain).exposer.expose(plain.task).exposure.offered
         exposure = replace(exposure, mode="names", tools=tuple(key for key in listed if key not in hidden))
     counts = [proposal.candidates for proposal in proposals if proposal.candidates is not None]
     if counts:
