@@ -1,11 +1,12 @@
 """The example over published MCP servers, driven live by one agent after the other: what each reaches and what it costs.
 
-    python benchmarks/live_servers.py [--agents golden,lexical,lexical-reach,local,local-reach] [--model FILE.gguf]
-                                      [--archive FOLDER] [--json FILE]
+    python benchmarks/live_servers.py [--agents golden,lexical,lexical-reach,lexical-reach-notes,local,local-reach]
+                                      [--model FILE.gguf] [--archive FOLDER] [--json FILE]
 
 AGENT_REACH_SERVERS is a folder made by `benchmarks/servers/install.py`. `golden` makes the golden calls: every share must
 come out as 1. `local` needs the extra `[local]` and a model (default: the one of `agent-reach model fetch`); on two
-busy cores it takes the better part of an hour. `-reach` is the same agent with `exposure: {tools: reach}`. A run that was
+busy cores it takes the better part of an hour. `-reach` is the same agent with `exposure: {tools: reach}`, `-notes` with
+one Chinese line for each tool (`overlay-zh.yaml`); `offered` is how many of the required tools that were shown. A run that was
 cut goes on where it stood. Tokens are those of the tools shown, by the offline estimator, on the mean of attempts;
 seconds are wall-clock and mean little on a shared machine. Exit code 1 where `golden` is not perfect.
 """
@@ -36,7 +37,15 @@ FIGURES = (
     "over_call_rate",
     "task_pass",
 )
-AGENTS = ("golden", "lexical", "lexical-reach", "local", "local-reach")
+AGENTS = (
+    "golden",
+    "lexical",
+    "lexical-reach",
+    "lexical-reach-notes",
+    "local",
+    "local-reach",
+    "local-reach-notes",
+)
 
 
 def configured(name: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -50,8 +59,10 @@ def configured(name: str, options: argparse.Namespace) -> dict[str, Any]:
         if options.threads is not None:
             agent["threads"] = options.threads
         value |= {"agent": agent, "attempt_timeout": 900, "concurrency": 1}
-    if name.endswith("-reach"):
+    if "-reach" in name:
         value["exposure"] = {"tools": "reach"}
+    if name.endswith("-notes"):
+        value["overlay"] = "overlay-zh.yaml"
     value["archive"] = str((options.archive / name).resolve())
     return value
 
@@ -80,12 +91,24 @@ def row(name: str, report: Report) -> dict[str, Any]:
         "agent": name,
         "attempts": len(traces),
         "lost": len(report.infra_errors),
+        "offered": offered(report),
         **{figure: counted(report, figure) for figure in FIGURES},
         "tool_tokens": round(statistics.fmean(shown)) if shown else None,
         "input_tokens": round(statistics.fmean(read)) if read else None,
         "output_tokens": round(statistics.fmean(written)) if written else None,
         "seconds": round(statistics.fmean(seconds), 1) if seconds else None,
     }
+
+
+def offered(report: Report) -> str:
+    """How many required decisions had their tool among those shown, of all."""
+    causes = [
+        decision.cause.name if decision.cause is not None else ""
+        for task in report.tasks
+        for attempt in task.attempts
+        for decision in attempt.decisions
+    ]
+    return f"{len(causes) - causes.count('not_recalled')}/{len(causes)}"
 
 
 def counted(report: Report, figure: str) -> dict[str, Any]:
@@ -104,7 +127,7 @@ def table(rows: list[dict[str, Any]]) -> str:
             for row in rows
         ]  # fmt: skip
         lines.append(f"| {figure} | " + " | ".join(cells) + " |")
-    for key in ("tool_tokens", "input_tokens", "output_tokens", "seconds", "attempts", "lost"):
+    for key in ("offered", "tool_tokens", "input_tokens", "output_tokens", "seconds", "attempts", "lost"):
         lines.append(f"| {key} | " + " | ".join(str(row[key]) for row in rows) + " |")
     return "\n".join(lines)
 
