@@ -102,13 +102,15 @@ def row(name: str, report: Report) -> dict[str, Any]:
 
 def offered(report: Report) -> str:
     """How many required decisions had their tool among those shown, of all."""
-    causes = [
-        decision.cause.name if decision.cause is not None else ""
+    shown = [
+        decision.expected_tool in attempt.trace.exposure.offered
         for task in report.tasks
         for attempt in task.attempts
+        if attempt.trace is not None and attempt.trace.exposure is not None
         for decision in attempt.decisions
+        if decision.expected_tool
     ]
-    return f"{len(causes) - causes.count('not_recalled')}/{len(causes)}"
+    return f"{sum(shown)}/{len(shown)}"
 
 
 def counted(report: Report, figure: str) -> dict[str, Any]:
