@@ -123,8 +123,13 @@ def test_a_bomb_of_aliases_and_deep_nesting_end_in_an_error() -> None:
         f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n"
         for before, name in zip("abcdefg", "bcdefgh", strict=True)
     )
-    with pytest.raises(ConfigError, match="too many or too deeply"):
+    with pytest.raises(ConfigError, match="unfold to far more"):
         parse_yaml(bomb, "bomb.yaml")
+    inside = "a: &a [1, *a]\n"
+    with pytest.raises(ConfigError, match="contains itself"):
+        parse_yaml(inside, "inside.yaml")
+    honest = "base: &base {x: 1, y: 2}\n" + "".join(f"k{number}: *base\n" for number in range(2000))
+    assert parse_yaml(honest, "honest.yaml").value["k1999"] == {"x": 1, "y": 2}
     for deep in ("[" * 5000, "- " * 5000 + "x", "[" * 500 + "]" * 500):
         with pytest.raises(ConfigError):
             parse_yaml(deep, "deep.yaml")

@@ -202,4 +202,6 @@ def test_a_starter_suite_names_legal_calls_of_any_schema(
         assert is_legal(catalog.get("thing"), literal)
     suite = Suite.from_tasks(starter_tasks(catalog, language))
     assert len(suite) == 20
+    codes = {item.code for item in lint_suite(suite, catalog)}
+    assert not {"duplicate_task", "near_duplicate_tasks"} & codes
     assert [item.message.en for item in lint_suite(suite, catalog) if item.severity == "error"] == []

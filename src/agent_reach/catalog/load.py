@@ -244,6 +244,9 @@ def gather_document(document: Mapping[str, Any], options: LoadOptions, gatherer:
     if isinstance(document.get("tools"), list):
         _gather_tools_list(document, options, gatherer)
         return None
+    if "tools" in document:
+        _gather_tools_table(document["tools"], options, gatherer)
+        return None
     for key in ("functions", "functionDeclarations", "function_declarations"):
         if isinstance(document.get(key), list):
             gather_list(document[key], options, gatherer, kind="functions")
@@ -286,6 +289,23 @@ def _gather_tools_list(document: Mapping[str, Any], options: LoadOptions, gather
     )
 
 
+def _gather_tools_table(tools: Any, options: LoadOptions, gatherer: Gatherer) -> None:
+    """`tools` as a table of definitions by name; anything else is refused, an empty table too, for it is no list."""
+    if (
+        not isinstance(tools, Mapping)
+        or not tools
+        or not all(isinstance(item, Mapping) for item in tools.values())
+    ):
+        found = "an empty mapping" if isinstance(tools, Mapping) and not tools else type(tools).__name__
+        raise CatalogError(
+            f"`tools` must be a list of definitions, not {found}",
+            where=options.where,
+            next_step='write {"tools": [{"name": ..., "description": ..., "inputSchema": ...}]}',
+        )
+    named = [{"name": str(name), **item} for name, item in tools.items()]
+    gather_list(named, options, gatherer, kind="functions")
+
+
 def _is_protocol(tools: list[Any]) -> bool:
     """True if a `{"tools": [...]}` document is an answer of the protocol rather than a request to a model."""
     return not any(
@@ -323,8 +343,11 @@ def _gather_named(document: Mapping[str, Any], options: LoadOptions, gatherer: G
             kind="functions",
         )
         return None
+    keys = ", ".join(map(repr, list(document)[:8]))
     raise CatalogError(
-        f"no tools are in here; the keys are {', '.join(map(repr, list(document)[:8]))}",
+        f"no tools are in here; the keys are {keys}"
+        if keys
+        else "no tools are in here: the mapping is empty",
         where=options.where,
         next_step=f"give {_FORMS}",
     )

@@ -45,7 +45,7 @@ def command(
     SOURCE is an mcpServers file (its servers are started) or any other tool list (its declared needs are checked). Exit
     code 1 when a server or tool is blocked.
     """
-    from agent_reach.cli.sources import find_project_config
+    from agent_reach.cli.sources import find_project_config, refuse_no_catalog
     from agent_reach.errors import ConfigError, InputError
     from agent_reach.probe.probe import ProbeOptions, probe
     from agent_reach.records.codec import to_json
@@ -53,6 +53,8 @@ def command(
 
     project = find_project_config(config)
     chosen: Any = source if source is not None else (project.catalog if project is not None else None)
+    if source is None and project is not None:
+        refuse_no_catalog(project)
     if not chosen:
         raise InputError(
             "no tool list is given and there is no project here",

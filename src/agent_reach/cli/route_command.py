@@ -58,8 +58,11 @@ def command(
     be given and what that saves. Exit code 1 when no tool fits.
     """
     from agent_reach.cli.sources import find_project_config, load_catalog_from
+    from agent_reach.router.normalize.calendar import read_now
     from agent_reach.router.reach import Reach
 
+    if now is not None:
+        read_now(now)  # a wrong one is told before anything is found
     project = find_project_config(config) if source is None or config else None
     catalog = load_catalog_from(source, project=project, overlay=overlay)
     reach = Reach(catalog, pins=pins, allow=allow, deny=deny, embedder=embedder)

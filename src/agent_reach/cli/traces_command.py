@@ -241,7 +241,7 @@ def prune_command(before: str | None, max_megabytes: float | None, store_url: st
     if before is None and max_megabytes is None:
         raise InputError("nothing says what to delete", next_step="give --before 30d or --max-megabytes 500")
     limit = int(max_megabytes * 1_000_000) if max_megabytes is not None else None
-    with _open(store_url) as store:
+    with _open(store_url, existing=True) as store:
         deleted = store.prune(before=_moment(before, "--before"), max_bytes=limit)
     echo(f"{deleted} traces deleted")
     return EXIT_GOOD
@@ -254,7 +254,7 @@ def migrate_command(store_url: str | None, target: str | None) -> int:
     """Bring a store to the current form, and copy it to another one (SQLite to PostgreSQL, say)."""
     from agent_reach.traces.store.base import TraceStore
 
-    with _open(store_url) as store:
+    with _open(store_url, existing=True) as store:
         if target is None:
             echo("the store is up to date")
             return EXIT_GOOD
@@ -351,13 +351,20 @@ def replay_command(
     )
 
 
-def _open(store_url: str | None, *, read_only: bool = False) -> TraceStore:
+def _open(store_url: str | None, *, read_only: bool = False, existing: bool = False) -> TraceStore:
+    """The store that is meant; with `existing` one that is not there is an error and is not made."""
     from agent_reach.cli.sources import find_project_config
+    from agent_reach.errors import InputError
     from agent_reach.traces.store.base import TraceStore
 
     if store_url is None:
         project = find_project_config()
         store_url = project.store if project is not None else _DEFAULT
+    file = store_url.removeprefix("sqlite:///").removeprefix("sqlite://")
+    if existing and "://" not in file and not Path(file).is_file():
+        raise InputError(
+            "there is no such store", where=store_url, next_step="check the path given to --store"
+        )
     store = TraceStore.open(store_url, read_only=read_only)
     print_findings(store.findings, "en")
     return store

@@ -38,6 +38,12 @@ def load_project(path: str | Path, environment: Mapping[str, str] | None = None)
     document = read_document(file, what="project file")
     folder = file.resolve().parent
     problems = Problems(ConfigError, document.source)
+    if document.value is not None and not isinstance(document.value, Mapping):
+        raise ConfigError(
+            f"a project file must be a mapping, not {type(document.value).__name__}",
+            where=document.source,
+            next_step="write `catalog: mcp.json` and what else belongs to the project",
+        )
     section = Section(
         document, document.value or {}, problems=problems, environment=environment, synonyms=_SYNONYMS
     )

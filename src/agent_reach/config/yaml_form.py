@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -16,6 +17,8 @@ from agent_reach.config.problems import Problems
 from agent_reach.errors import ConfigError, InputError
 
 MAX_NODES = 2_000_000
+FREE_NODES = 100_000
+MOST_UNFOLDED = 20
 MAX_DEPTH = 200
 
 _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
@@ -73,10 +76,43 @@ def parse_yaml(text: str, source: str = "", *, error: type[InputError] = ConfigE
         raise error("nested too deeply to be read", where=source, next_step="write it flatter") from cause
     if node is None:
         return Document(value=None, source=source)
+    if _unfolds_too_far(node):
+        raise error(
+            "the aliases of this file unfold to far more than it holds",
+            where=source,
+            next_step="write the parts out",
+        )
     builder = _YamlBuilder(source, error)
     value = builder.build(node, ())
     builder.problems.raise_if_any()
     return Document(value=value, source=source, lines=builder.lines)
+
+
+def _unfolds_too_far(root: Any) -> bool:
+    """True if aliases make far more parts out of a document than it has: told by adding up sizes, each part counted once, so
+    that it takes no time however far it would unfold."""
+    sizes: dict[int, int] = {}
+    work: list[tuple[Any, bool]] = [(root, False)]
+    while work:
+        node, done = work.pop()
+        key = id(node)
+        if node.id == "scalar":
+            sizes[key] = 1
+        elif done:
+            sizes[key] = 1 + sum(sizes[id(child)] for child in _children(node))
+        elif key not in sizes:
+            sizes[key] = 0  # what it adds when it contains itself, which is refused later
+            work.append((node, True))
+            work.extend((child, False) for child in _children(node))
+    return sizes[id(root)] > max(FREE_NODES, MOST_UNFOLDED * len(sizes))
+
+
+def _children(node: Any) -> Iterator[Any]:
+    for part in node.value:
+        if isinstance(part, tuple):
+            yield from part
+        else:
+            yield part
 
 
 def _yaml_error(cause: Any, text: str, source: str, error: type[InputError]) -> InputError:

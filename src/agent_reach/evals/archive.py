@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import secrets
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -74,6 +75,10 @@ class Archive:
     def write(self, run: ArchivedRun) -> None:
         """Write what is known of a run, whole or not at all."""
         write_json(self.path(run.id) / MANIFEST, to_json(run))
+
+    def drop(self, run_id: str) -> None:
+        """Remove the folder of a run that came to nothing."""
+        shutil.rmtree(self.path(run_id), ignore_errors=True)
 
     def _keep_out_of_git(self) -> None:
         """Runs are data of this machine: the folder ignores itself."""

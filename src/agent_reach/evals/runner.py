@@ -18,7 +18,7 @@ from typing import Any
 from agent_reach.config.run import public_settings
 from agent_reach.config.settings import RunConfig
 from agent_reach.errors import ModelError
-from agent_reach.evals.agents.base import UnusableModelError
+from agent_reach.evals.agents.base import UnusableModelError, checked_agent
 from agent_reach.evals.archive import ATTEMPTS, REPORT, SNAPSHOT, Archive, ArchivedRun, new_run_id, write_json
 from agent_reach.evals.runner_attempt import run_attempt
 from agent_reach.evals.runner_log import AttemptLog
@@ -77,6 +77,8 @@ async def open_run(
     config: RunConfig | str | Path | Mapping[str, Any], suite: Any, options: RunOptions
 ) -> AsyncIterator[tuple[RunSession, Archive, str]]:
     """(session, archive, run id) of a run that is ready to begin; everything is closed at the end."""
+    if options.agent is not None:
+        checked_agent(options.agent)
     settings = resolve_config(config, options.environment)
     prepared = prepare(settings, suite, options)
     try:
@@ -130,6 +132,8 @@ class RunSession:
             except BaseException:
                 done = len(log.finished)
                 prepared.notify(RunFinished(run_id=self._archived.id, attempts=done, interrupted=True))
+                if not done:  # nothing to go on with: a folder without an attempt only stands in the way
+                    self._archive.drop(self._archived.id)
                 raise
             report = self.report(log, {task.id: prepared.repeats for task in prepared.suite.tasks})
         self.finish(report, report_path, attempts=total)

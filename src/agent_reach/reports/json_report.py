@@ -80,6 +80,11 @@ def read_report(source: str | os.PathLike[str] | Mapping[str, Any]) -> Report:
     """The report in a file or in an already parsed document; raises `ReportError` that says what is wrong and where."""
     if isinstance(source, Mapping):
         return _report(source, "report")
+    if not isinstance(source, (str, os.PathLike)):
+        raise ReportError(
+            f"a report is a path or a document, not {type(source).__name__}",
+            next_step="give report.json, or what `run` returned",
+        )
     path = Path(source)
     with _collector_paused():
         return _report(_document(path), str(path))

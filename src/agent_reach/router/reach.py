@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.embed.base import Embedder, as_embedder
-from agent_reach.errors import AmbiguousToolError, ConfigError
+from agent_reach.errors import AmbiguousToolError, ConfigError, InputError
 from agent_reach.records.finding import Finding
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import CallOutcome
@@ -108,6 +108,16 @@ class Reach:
         The answer is a list of `Candidate` with `findings` and, when it is empty, `nearest_names`. Tools that the request
         names outright and pinned tools are always in it, even beyond `k`. `now` (seconds since the epoch) is for history.
         """
+        if not isinstance(query, str):
+            raise InputError(
+                f"a request is text, not {type(query).__name__}",
+                where="find",
+                next_step="give the user's words; `select` takes whole messages",
+            )
+        if isinstance(k, bool) or not isinstance(k, int):
+            raise InputError(
+                f"k is {k!r}", where="find", next_step="give how many tools are wanted, such as 6"
+            )
         return self.finder(query, k, now=now)
 
     def select(

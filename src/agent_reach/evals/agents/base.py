@@ -112,6 +112,20 @@ def build_agent(config: AgentConfig, setup: AgentSetup) -> Agent:
     return loaded(config, setup)
 
 
+def checked_agent(agent: Any) -> Any:
+    """What a caller gave as agent, if it is one; raises `ConfigError` for a function, a class or anything else."""
+    lacks = [name for name in ("info", "run", "aclose") if not hasattr(agent, name)]
+    if not lacks and not isinstance(agent, type):
+        return agent
+    what = f"the class {agent.__name__}" if isinstance(agent, type) else f"{type(agent).__name__}"
+    raise ConfigError(
+        f"{what} is no agent" + (f": it has no {', '.join(lacks)}" if lacks else ""),
+        where="agent",
+        next_step="give an object with info, run and aclose; name a function in the configuration:"
+        " agent: {type: python, function: 'my_agent:run'}",
+    )
+
+
 def _plug_ins() -> dict[str, Any]:
     from importlib.metadata import entry_points
 

@@ -129,10 +129,15 @@ class PythonAgent:
 
     async def _turn(self, session: AttemptSession) -> Any:
         if is_async(self._function):
-            return await self._function(AgentRequest(session))
+            return self._finished(await self._function(AgentRequest(session)))
         request = BlockingRequest(session, asyncio.get_running_loop())
         said = await _in_thread(self._function, request)
-        return await said if inspect.isawaitable(said) else said
+        return self._finished(await said if inspect.isawaitable(said) else said)
+
+    def _finished(self, said: Any) -> Any:
+        if inspect.isgenerator(said) or inspect.isasyncgen(said):
+            raise _generates(self._config.function)
+        return said
 
     async def aclose(self) -> None:
         close = getattr(self._function, "aclose", None)
@@ -204,7 +209,18 @@ def load_function(place: str, folder: str = ".") -> Callable[..., Any]:
     if not callable(value):
         raise ConfigError(f"{place!r} is {type(value).__name__}, not a function", where=place)
     function: Callable[..., Any] = value
+    if any(test(function) for test in (inspect.isgeneratorfunction, inspect.isasyncgenfunction)):
+        raise _generates(place)
     return function
+
+
+def _generates(place: str) -> ConfigError:
+    """A generator runs nothing when it is called: the agent would do nothing and seem to have decided so."""
+    return ConfigError(
+        "the function is a generator: calling it runs nothing",
+        where=place,
+        next_step="return the last words instead of yielding them; `await request.call(...)` makes a call",
+    )
 
 
 def _module(name: str, folder: str, where: str) -> Any:

@@ -29,10 +29,14 @@ def render_template(
         return str(_compiled(text).render(values)).strip()
     except TemplateSyntaxError as error:
         raise ConfigError(
-            f"the context template is wrong: {error.message}", where=f"line {error.lineno}"
+            f"the template is wrong: {error.message}", where=f"context.template, line {error.lineno}"
         ) from error
     except TemplateError as error:
-        raise ConfigError(f"the context template is wrong: {error.message}") from error
+        raise ConfigError(f"the template is wrong: {error.message}", where="context.template") from error
+    except Exception as error:  # whatever its expressions raise is the template's fault, never the agent's
+        raise ConfigError(
+            f"the template raised {type(error).__name__}: {error}", where="context.template"
+        ) from error
 
 
 @cache

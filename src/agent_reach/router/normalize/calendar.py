@@ -109,6 +109,12 @@ def read_now(now: datetime | str | None, zone: tzinfo | None = None) -> datetime
                 where="now",
                 next_step="write 2025-12-10T10:00:00+08:00",
             ) from error
+    if now is not None and not isinstance(now, datetime):
+        raise InputError(
+            f"now is {now!r}, which is neither a datetime nor ISO text",
+            where="now",
+            next_step="write 2025-12-10T10:00:00+08:00",
+        )
     if now is not None and now.tzinfo is None and zone is not None:
         now = now.replace(tzinfo=zone)
     return now

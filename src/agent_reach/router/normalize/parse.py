@@ -24,6 +24,9 @@ _ADVICE = "the arguments were cut off: send less, or in smaller calls"
 _MAX_TEXTS = 5
 
 
+_DEEPEST_KEYS = 32
+
+
 def parse_arguments(state: NormalizeState, raw: Any, *, finish_reason: str = "") -> dict[str, Any] | None:
     """The arguments as a mapping; None with a problem in `state` where there is none to be had."""
     if finish_reason in ("length", "max_tokens", "model_length", "MAX_TOKENS"):
@@ -56,7 +59,12 @@ def parse_arguments(state: NormalizeState, raw: Any, *, finish_reason: str = "")
         state.change("blank_arguments", "", raw, {})
         return {}
     if isinstance(value, Mapping):
-        return dict(value)
+        odd = _odd_key(value)
+        if odd is None:
+            return dict(value)
+        message = f"the key {odd[0]!r} is {type(odd[0]).__name__}, not text"
+        state.problem("wrong_shape", "", message, expected="object", actual=repr(value)[:200])
+        return None
     state.problem(
         "wrong_shape",
         "",
@@ -64,6 +72,23 @@ def parse_arguments(state: NormalizeState, raw: Any, *, finish_reason: str = "")
         expected="object",
         actual=value,
     )
+    return None
+
+
+def _odd_key(value: Any, depth: int = 0) -> tuple[Any] | None:
+    """A key that is no text, anywhere inside: JSON has none, and no schema can judge it."""
+    if depth > _DEEPEST_KEYS:
+        return None
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                return (key,)
+            if isinstance(item, (Mapping, list)) and (found := _odd_key(item, depth + 1)):
+                return found
+    elif isinstance(value, list):
+        for item in value:
+            if isinstance(item, (Mapping, list)) and (found := _odd_key(item, depth + 1)):
+                return found
     return None
 
 

@@ -12,6 +12,7 @@ from typing import Self
 from agent_reach.errors import TraceError
 from agent_reach.records.finding import Finding
 from agent_reach.records.trace import Trace
+from agent_reach.redact.redactor import Redactor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +91,9 @@ class TraceStore(ABC):
         """
         if not isinstance(url, (str, Path)) or not str(url).strip():
             raise TraceError(
-                f"{url!r} names no store", where="TraceStore.open", next_step="give a file path or postgresql://..."
+                f"{url!r} names no store",
+                where="TraceStore.open",
+                next_step="give a file path or postgresql://...",
             )
         address = str(url)
         if address.startswith(("postgresql://", "postgres://")):
