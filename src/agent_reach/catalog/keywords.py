@@ -20,6 +20,7 @@ COUNTS = frozenset(
 
 
 def on_enum(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -> None:
+    """`enum`: a list of values; what is none is told and dropped."""
     value = node[key]
     if isinstance(value, list):
         if not value:
@@ -38,6 +39,7 @@ def on_enum(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -> Non
 
 
 def on_text(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -> None:
+    """Keywords that must be a text."""
     value = node[key]
     if isinstance(value, str):
         return
@@ -52,18 +54,21 @@ def on_text(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -> Non
 
 
 def on_flag(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -> None:
+    """Keywords that must be true or false."""
     if not isinstance(node[key], bool):
         dialect.note("annotation_repaired", (path, key), detail=f"{key} is no boolean; dropped")
         del node[key]
 
 
 def on_examples(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -> None:
+    """`examples`: a list; a single value becomes one."""
     value = node[key]
     if not isinstance(value, list):
         node[key] = list(value.values()) if isinstance(value, dict) else [value]
 
 
 def on_number(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -> None:
+    """Numeric limits, the boolean exclusive ones of draft 04 among them."""
     value = node.get(key)
     if isinstance(value, bool) and key in ("exclusiveMinimum", "exclusiveMaximum"):
         limit = "minimum" if key == "exclusiveMinimum" else "maximum"
@@ -96,6 +101,7 @@ def on_number(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -> N
 
 
 def on_dependencies(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -> None:
+    """`dependencies` of older drafts, parted into the two keywords of today."""
     value = node.pop(key)
     if not isinstance(value, dict):
         return
@@ -117,12 +123,14 @@ def on_dependencies(dialect: Dialect, node: dict[str, Any], key: str, path: Path
 
 
 def on_dependent_required(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -> None:
+    """`dependentRequired`: lists of names by name."""
     value = node[key]
     if not isinstance(value, dict) or not all(isinstance(item, list) for item in value.values()):
         dialect.drop(node, key, path, "dependentRequired is no mapping of lists")
 
 
 def on_nullable(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -> None:
+    """`nullable` of OpenAPI 3.0 becomes null among the types."""
     value = node.pop(key)
     if value is not True:
         return
@@ -148,6 +156,7 @@ def on_nullable(dialect: Dialect, node: dict[str, Any], key: str, path: Path) ->
 
 
 def on_reference(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -> None:
+    """`$ref`: noted, to be settled when the whole schema is known."""
     value = node[key]
     if isinstance(value, str):
         if key != "$ref":
@@ -158,6 +167,7 @@ def on_reference(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -
 
 
 def on_anchor(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -> None:
+    """`$anchor` and `$id`: places that a reference may name."""
     value = node[key]
     if key == "id" and not (isinstance(value, str) and (value.startswith("#") or "/" in value or path == ())):
         return
@@ -168,6 +178,7 @@ def on_anchor(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -> N
 
 
 def on_pattern(dialect: Dialect, node: dict[str, Any], key: str, path: Path) -> None:
+    """`pattern`: compiled once; one that no engine reads is told and not checked."""
     if isinstance(node[key], str):
         dialect.patterns.append((node, key, (path, key)))
     elif node[key] is None:
