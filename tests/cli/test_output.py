@@ -144,3 +144,47 @@ def test_hostile_words_do_not_reach_the_terminal(evil_tools, monkeypatch, capsys
     assert not ACTING & set(said)
     assert "internal" not in captured.err
     assert "内部" not in captured.err
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["suite", "list", "core.yaml"],
+        ["suite", "lint", "core.yaml", "--catalog", "tools.json"],
+        ["lint", "--rules"],
+        ["route", "find the orders of a customer", "tools.json"],
+        ["probe", "tools.json"],
+        ["snapshot", "tools.json"],
+        ["check", "tools.json"],
+    ],
+)
+def test_lines_fit_eighty_columns(tmp_path, monkeypatch, capsys, arguments, language):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("AGENT_REACH_LANG", language)
+    tools = [
+        {
+            "name": f"find_the_orders_of_a_customer_{number}",
+            "description": "Find the orders of a customer. 查询客户的订单。" * 4,
+            "inputSchema": {"type": "object", "properties": {"customer": {"type": "string"}}},
+        }
+        for number in range(3)
+    ]
+    (tmp_path / "tools.json").write_text(json.dumps({"tools": tools}))
+    task = {
+        "id": "a-long-name-of-a-task",
+        "kind": "must",
+        "query": "find the orders of a customer " * 8,
+        "tags": ["confusable", "slow"],
+        "path": [{"tool": f"find_the_orders_of_a_customer_{number}"} for number in (0, 1, 7)],
+    }
+    (tmp_path / "core.yaml").write_text(json.dumps({"tasks": [task]}))
+    run = cli_main.run_command_line(arguments)
+    captured = capsys.readouterr()
+    assert run in (0, 1), captured.err
+    lines = (captured.out + captured.err).splitlines()
+    assert lines
+    if arguments[0] == "route":  # the text for the model, between empty lines, is data
+        lines = lines[: lines.index("")]
+    assert [line for line in lines if display_width(line) > 80] == []

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from agent_reach.cli.main import EXIT_GATE, EXIT_GOOD
-from agent_reach.cli.output import echo, language_option, print_json, write_whole
+from agent_reach.cli.output import echo, echo_wrapped, language_option, print_json, write_whole
 from agent_reach.records.message import Language
 
 _FORMATS = ["text", "json", "sarif", "markdown"]
@@ -73,7 +73,8 @@ def command(
     from agent_reach.lint.options import read_fail_on, read_lint_options
 
     if list_rules:
-        echo("\n".join(rule_lines(language)))
+        for line in rule_lines(language):
+            echo_wrapped(line)
         return EXIT_GOOD
     project = find_project_config(config) if source is None or config else None
     settings = project.lint if project is not None else {}

@@ -88,10 +88,18 @@ def terminal_width() -> int:
 
 
 def echo_wrapped(text: str, *, first: str = "", indent: str = "    ", err: bool = False) -> None:
-    """Write a sentence in lines that the terminal holds; further lines are indented."""
-    from agent_reach.reports.figures import wrap
+    """Write a sentence or a row in lines that the terminal holds; further lines are indented. What fits keeps its blanks."""
+    echo("\n".join(fitting_lines(text, first=first, indent=indent)), err=err)
 
-    echo("\n".join(wrap(text, terminal_width(), first=first, indent=indent)), err=err)
+
+def fitting_lines(text: str, *, first: str = "", indent: str = "    ") -> list[str]:
+    """The text as one line where the terminal holds it, else in several."""
+    from agent_reach.reports.figures import display_width, wrap
+
+    whole = first + text
+    if "\n" not in whole and display_width(whole) <= terminal_width():
+        return [whole]
+    return wrap(text, terminal_width(), first=first, indent=indent)
 
 
 def echo_json_text(text: str, *, nl: bool = True) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from agent_reach.cli.main import EXIT_GATE, EXIT_GOOD
-from agent_reach.cli.output import echo, language_option, print_json, terminal_width
+from agent_reach.cli.output import echo, fitting_lines, language_option, print_json
 from agent_reach.records.message import Language, Message
 from agent_reach.redact.redactor import Redactor
-from agent_reach.reports.figures import plural, wrap
+from agent_reach.reports.figures import plural
 
 
 @click.command(name="probe")
@@ -143,4 +143,4 @@ def _check_lines(checks: Any, language: Language) -> list[str]:
 
 
 def _fitted(text: str, *, first: str = "", indent: str = "    ") -> list[str]:
-    return wrap(Redactor.standard().text(text), terminal_width(), first=first, indent=indent)
+    return fitting_lines(Redactor.standard().text(text), first=first, indent=indent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from types import TracebackType
@@ -24,7 +25,8 @@ PLAIN_EVERY_S = 10.0
 
 
 class Progress:
-    """Listens to a run; also a context manager, which gives the terminal back whatever happens."""
+    """Listens to a run; also a context manager, which gives the terminal back whatever happens, and inside which what an
+    agent prints goes to stderr: stdout is for the data of the command."""
 
     def __init__(self, language: Language, stream: TextIO | None = None, *, quiet: bool = False) -> None:
         self._language = language
@@ -40,15 +42,21 @@ class Progress:
         self._last_line = 0.0
         self._shown_findings = 0
         self._bar: Any = None
+        self._away: contextlib.redirect_stdout[TextIO] | None = None
         self._task: Any = None
 
     def __enter__(self) -> Progress:
+        self._away = contextlib.redirect_stdout(sys.stderr)
+        self._away.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._close()
+        if self._away is not None:
+            self._away.__exit__(kind, error, trace)
+            self._away = None
 
     def __call__(self, event: Event) -> None:
         if self._quiet:

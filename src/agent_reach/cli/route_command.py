@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent_reach.cli.main import EXIT_GATE, EXIT_GOOD
-from agent_reach.cli.output import echo, language_option, print_findings, print_json
+from agent_reach.cli.output import echo, echo_wrapped, language_option, print_findings, print_json
 from agent_reach.records.message import Language
 
 if TYPE_CHECKING:
@@ -117,9 +117,15 @@ def _print_text(
         return
     width = max(len(candidate.tool.key) for candidate in found)
     for candidate in found:
-        echo(f"{candidate.score:5.2f}  {candidate.tool.key:<{width}}  {candidate.why}")
+        echo_wrapped(
+            f"{candidate.score:5.2f}  {candidate.tool.key:<{width}}  {candidate.why}", indent="       "
+        )
         for proposal in reach.prefill(candidate.tool, query, now=now).proposals:
-            echo(f"       {proposal.parameter} = {proposal.value!r}  <- {proposal.text!r}")
+            echo_wrapped(
+                f"{proposal.parameter} = {proposal.value!r}  <- {proposal.text!r}",
+                first="       ",
+                indent="         ",
+            )
     text = reach.candidate_text(found, conversation=query, now=now, budget=budget)
     echo(f"\n{text}\n")
     saving = token_saving(text, found, reach.catalog)

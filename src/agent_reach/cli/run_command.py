@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,10 +136,7 @@ def command(
     )
     gate: Any = None
     try:
-        with (
-            listener,
-            contextlib.redirect_stdout(sys.stderr),
-        ):  # what an agent prints is no data of this command
+        with listener:
             if confirm is None:
                 result = run(settings, suite=suite, report=report, options=options)
             else:

@@ -8,7 +8,14 @@ from typing import Any
 
 import click
 
-from agent_reach.cli.output import echo, language_option, print_findings, print_json, write_whole
+from agent_reach.cli.output import (
+    echo,
+    echo_wrapped,
+    language_option,
+    print_findings,
+    print_json,
+    write_whole,
+)
 from agent_reach.records.message import Language
 
 _CONFIG = click.option(
@@ -61,7 +68,7 @@ def list_(
             print_json(dict(around.suites))
             return
         for line in suites_lines(around, language):
-            echo(line)
+            echo_wrapped(line)
         return
     chosen = around.suite(suite).select(
         tags=tags, ids=ids, kinds=kinds, patterns=patterns, allow_empty=allow_empty
@@ -70,7 +77,7 @@ def list_(
         print_json(tasks_document(chosen))
         return
     for line in suite_lines(chosen, language):
-        echo(line)
+        echo_wrapped(line)
 
 
 @command.command()
@@ -118,7 +125,7 @@ def lint(
     else:
         print_findings(findings, language, err=False)
         for line in figure_lines(counts, findings, language):
-            echo(line)
+            echo_wrapped(line)
     return 1 if reaches(findings, fail_on) else 0
 
 

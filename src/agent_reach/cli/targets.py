@@ -42,8 +42,12 @@ def check_targets(targets: Mapping[str, Path | None], inputs: Mapping[str, Any] 
 
 def _paths(value: Any) -> Iterable[Path]:
     if isinstance(value, Path) or (isinstance(value, str) and value and "://" not in value):
-        place = _resolved(Path(value))
-        if place.is_file():
+        try:
+            place = Path(value).resolve()
+            present = place.is_file()
+        except (OSError, RuntimeError, ValueError):  # no path at all: whoever reads it says so
+            return
+        if present:
             yield place
     elif isinstance(value, (list, tuple)):
         for item in value:
@@ -53,7 +57,7 @@ def _paths(value: Any) -> Iterable[Path]:
 def _resolved(path: Path) -> Path:
     try:
         return path.resolve()
-    except (OSError, RuntimeError):
+    except (OSError, RuntimeError, ValueError):
         return path.absolute()
 
 

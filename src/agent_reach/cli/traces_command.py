@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent_reach.cli.main import EXIT_GOOD
-from agent_reach.cli.output import echo, language_option, print_findings, print_json, write_whole
+from agent_reach.cli.output import (
+    echo,
+    echo_json_text,
+    language_option,
+    print_findings,
+    print_json,
+    write_whole,
+)
 from agent_reach.records.message import Language
 
 if TYPE_CHECKING:
@@ -150,7 +157,7 @@ def export_command(
                 write_whole(Path(output), "".join(f"{line}\n" for line in lines))
             else:
                 for line in lines:
-                    echo(line)
+                    echo_json_text(line)
     return EXIT_GOOD
 
 
