@@ -25,8 +25,8 @@ _EMPTY_REASONS = {
     "state_slot_use": "no state slot was filled",
     "over_call_rate": "no task of kind forbid and none with a forbid list",
     "may_call_rate": "no task of kind may",
-    "execution_success": "no call reached a backend",
-    "call_success": "no call reached a backend",
+    "execution_success": "no call was answered by a backend or its own recording",
+    "call_success": "no call was answered by a backend or its own recording",
     "task_pass": "no attempt that can pass or fail",
 }
 

@@ -228,7 +228,7 @@ def _add_decision(
     made = decision.tool_right or not decision.order_right
     if made:
         outcome = decision.outcome
-        reached = outcome is not None and outcome.reached_backend
+        reached = outcome is not None and outcome.was_executed
         own["called"] += 1
         own["executed"] += reached
         own["executed_ok"] += reached and outcome is not None and outcome.status == "ok"

@@ -11,7 +11,7 @@ from agent_reach.records.message import Message
 from agent_reach.records.score import Metric, TaskScore
 
 REPORT_SCHEMA_VERSION = 1
-SCORER_VERSION = "1"
+SCORER_VERSION = "2"
 
 METRIC_NAMES: tuple[str, ...] = (
     "tool_reachability",

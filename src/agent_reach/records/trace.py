@@ -101,6 +101,12 @@ class CallOutcome:
         """The call worked."""
         return self.status == "ok"
 
+    @property
+    def was_executed(self) -> bool:
+        """Something answered the call itself: it reached a backend, and no recording of other arguments, or of nothing,
+        stood in (`off_recording`), which says nothing about whether the call would have worked."""
+        return self.reached_backend and not self.off_recording
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateScore:

@@ -71,7 +71,8 @@ METRIC_MEANINGS: Mapping[str, Message] = {
         "工具和必填参数全对 / 必需决策",
     ),
     "execution_success": Message(
-        "calls that ended ok / calls that reached a backend", "执行成功的调用 / 到达后端的调用"
+        "calls that ended ok / calls that a backend or their own recording answered",
+        "执行成功的调用 / 得到后端或其录制应答的调用",
     ),
     "call_success": Message(
         "required decisions that ended with a usable result", "以可用结果结束的必需决策 / 必需决策"
@@ -91,7 +92,7 @@ METRIC_REASONS: Mapping[str, Message] = {
         Message("no state slot was filled", "没有状态槽被填充"),
         Message("no task of kind forbid and none with a forbid list", "没有禁止调用的任务"),
         Message("no task of kind may", "没有可调可不调的任务"),
-        Message("no call reached a backend", "没有调用到达后端"),
+        Message("no call was answered by a backend or its own recording", "没有调用得到后端或其录制的应答"),
         Message("no attempt that can pass or fail", "没有可判定通过与否的尝试"),
     )
 }

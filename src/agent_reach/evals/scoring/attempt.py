@@ -221,7 +221,8 @@ def _passed(
 
 class CallCounts:
     """Counts over the calls of an attempt: `legal` of `known` tries of catalog tools as emitted, `legal_sent` of `sent` as
-    sent, `ok` of `reached` calls that got to a backend (a call and its repeats are one), and any `off_recording`."""
+    sent, `ok` of `reached` calls that a backend answered (a call and its repeats are one; those off the recording are
+    left out), and any `off_recording`."""
 
     __slots__ = ("known", "legal", "legal_sent", "off_recording", "ok", "reached", "sent")
 
@@ -242,7 +243,9 @@ class CallCounts:
                     sent += 1
                     legal_sent += tried.is_legal and call.arguments is not None
             outcome = seen.tries[-1].call.outcome
-            if outcome is not None and seen.tool is not None and outcome.reached_backend:
+            if outcome is None or seen.tool is None:
+                continue
+            if outcome.reached_backend and not outcome.off_recording:
                 reached += 1
                 ok += outcome.status == "ok"
         self.known, self.legal, self.sent, self.legal_sent = known, legal, sent, legal_sent

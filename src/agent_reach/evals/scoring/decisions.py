@@ -225,16 +225,26 @@ def _way_there(context: DecisionContext, gold: CompiledGold, seen: SeenCall) -> 
     rivals = context.rivals.get(gold.key, frozenset())
     path_keys = context.pairing.path.keys
     detour = any((other.key in rivals and other.key not in path_keys) or _wrote(other) for other in between)
-    first = not any(other.key != gold.key and other.message < seen.message for other in between)
-    return detour, first
+    return detour, _is_first_choice(gold, seen, between)
+
+
+def _is_first_choice(gold: CompiledGold, seen: SeenCall, between: Sequence[SeenCall]) -> bool:
+    """The first call made for this decision was one of the right tool, whatever its arguments; calls of one message have
+    no order."""
+    first = min(seen.message, min(other.message for other in between))
+    return first == seen.message or any(other.key == gold.key and other.message == first for other in between)
 
 
 def _wrote(seen: SeenCall) -> bool:
-    """A call that changed something: a known write that did not fail."""
+    """A call that changed something, or would have: a known write that did not fail, or that failed only because nothing
+    stood behind it (not recorded, or refused by the write guard). Unknown effects are no write: most catalogs declare none,
+    and every look around would be a detour."""
     tool, outcome = seen.tool, seen.last
     if tool is None or not tool.effects & {"write", "destructive"}:
         return False
-    return outcome is None or outcome.status != "failed"
+    if outcome is None or outcome.status != "failed":
+        return True
+    return outcome.off_recording or outcome.error_kind == "write_blocked"
 
 
 def is_empty(outcome: CallOutcome) -> bool:
@@ -262,7 +272,9 @@ def empty_is_expected(gold: CompiledGold) -> bool:
     )
 
 
-def _call_success(gold: CompiledGold, outcome: CallOutcome) -> bool:
+def _call_success(gold: CompiledGold, outcome: CallOutcome) -> bool | None:
+    if outcome.off_recording and outcome.status == "failed":
+        return None  # nobody wrote down what a right call gets, which says nothing against it
     return outcome.status == "ok" and (not is_empty(outcome) or empty_is_expected(gold))
 
 

@@ -31,7 +31,7 @@ def extra_calls(
                     tool=seen.key or None,
                     kind=kind,  # type: ignore[arg-type]
                     trace_step=seen.step,
-                    status=outcome.status if outcome is not None and outcome.reached_backend else "",
+                    status=outcome.status if outcome is not None and outcome.was_executed else "",
                 ),
             )
         )
