@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.evals_scoring.building import PlainSuite, catalog, failed, gold, ok, path, task, tool, trace
 
+from agent_reach.errors import InputError
 from agent_reach.evals.scoring.score import score, score_attempt
 from agent_reach.records.score import AttemptScore
 from agent_reach.records.trace import CallOutcome
@@ -104,3 +105,28 @@ def test_a_right_call_that_nobody_recorded_an_answer_for_is_not_held_against_the
     report = score(PlainSuite([TASK]), [trace((*RIGHT, MISS))], CATALOG)
     assert report.metrics["execution_success"].value is None
     assert report.metrics["call_success"].value is None
+
+
+@pytest.mark.parametrize(
+    ("suite", "traces", "tools", "where", "said"),
+    [
+        ([{"id": "a"}], [], CATALOG, "suite", "expected a suite, found list"),
+        ({"tasks": []}, [], CATALOG, "suite", "expected a suite, found dict"),
+        ("core.yaml", [], CATALOG, "suite", "expected a suite, found str"),
+        (PlainSuite([{"id": "a"}]), [], CATALOG, "suite.tasks[0]", "expected a task, found dict"),  # type: ignore[list-item]
+        (PlainSuite([TASK]), [{"trace_id": "x"}], CATALOG, "traces[0]", "expected a trace, found dict"),
+        (PlainSuite([TASK]), [trace(RIGHT), None], CATALOG, "traces[1]", "found NoneType"),
+        (PlainSuite([TASK]), trace(RIGHT), CATALOG, "traces", "expected a list of traces, found Trace"),
+        (PlainSuite([TASK]), "traces.jsonl", CATALOG, "traces", "expected traces, found str"),
+        (PlainSuite([TASK]), 5, CATALOG, "traces", "expected traces, found int"),
+        (PlainSuite([TASK]), [], [{"name": "a"}], "catalog", "expected a catalog, found list"),
+    ],
+)
+def test_what_is_no_suite_trace_or_catalog_is_told(
+    suite: Any, traces: Any, tools: Any, where: str, said: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        score(suite, traces, tools)
+    assert refused.value.where == where
+    assert said in refused.value.message
+    assert refused.value.next_step

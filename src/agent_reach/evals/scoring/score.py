@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agent_reach.errors import InputError
 from agent_reach.evals.report import build_report
@@ -58,8 +58,9 @@ def score(
     """The report of recorded traces.
 
     Traces belong to a task by `task_id`, else by `metadata["task_id"]`; a trace of no task and a task without a trace are
-    findings. Raises `InputError` for a suite without tasks.
+    findings. Raises `InputError` for a suite without tasks, and for anything that is not a suite, a trace or a catalog.
     """
+    suite, traces = _checked(suite, traces, catalog)
     if not suite.tasks:
         raise InputError(
             "the suite selects no task",
@@ -92,6 +93,44 @@ def score(
         repeats=max((len(own) for own in groups.values()), default=1),
     )
     return build_report(info, catalog, scores, findings=findings)
+
+
+def _checked(suite: Any, traces: Any, catalog: Any) -> tuple[ScorableSuite, Sequence[Trace]]:
+    """The same, or a clear error: what people hand over by mistake are the plain forms of these records."""
+    tasks = getattr(suite, "tasks", None)
+    if not isinstance(tasks, (list, tuple)) or not hasattr(suite, "hash"):
+        raise _wrong(
+            "suite", suite, "a suite", "load it with Suite.load(...), which takes a path or a list of tasks"
+        )
+    for index, task in enumerate(tasks):
+        if not isinstance(task, Task):
+            raise _wrong(f"suite.tasks[{index}]", task, "a task", "load the suite with Suite.load(...)")
+    if isinstance(traces, Trace):
+        raise _wrong("traces", traces, "a list of traces", "put it in a list")
+    if isinstance(traces, (str, bytes, Mapping)) or not isinstance(traces, Iterable):
+        raise _wrong(
+            "traces", traces, "traces", "read them with `import_traces(path).traces` or a `TraceStore`"
+        )
+    kept = list(traces)
+    for index, trace in enumerate(kept):
+        if not isinstance(trace, Trace):
+            next_step = (
+                "read a file with `import_traces(path).traces`, or one record with `from_json(Trace, value)`"
+            )
+            raise _wrong(f"traces[{index}]", trace, "a trace", next_step)
+    if not hasattr(catalog, "tools") or not hasattr(catalog, "resolve"):
+        raise _wrong(
+            "catalog",
+            catalog,
+            "a catalog",
+            "load it with Catalog.load(...), which takes a path or a list of tools",
+        )
+    return suite, kept
+
+
+def _wrong(where: str, value: object, wanted: str, next_step: str) -> InputError:
+    kind = type(value).__name__
+    return InputError(f"expected {wanted}, found {kind} {value!r:.60}", where=where, next_step=next_step)
 
 
 def _grouped(
