@@ -339,3 +339,29 @@ def test_a_call_that_did_not_work_gave_no_block_to_use() -> None:
     )
     scored = score_attempt(wanted, listed, CATALOG)
     assert [(use.block_id, use.state) for use in scored.blocks] == [("r1", "used"), ("note", "unused")]
+
+
+def test_an_unknown_argument_shows_beside_a_missing_one() -> None:
+    """As many arguments as the gold requires, one of them misnamed: missing and unknown, neither hides the other."""
+    from agent_reach import Catalog, Suite, score
+    from agent_reach.records.trace import Call, CallOutcome, Step, Trace
+
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+        "required": ["a", "b"],
+    }
+    catalog = Catalog.load([{"name": "put", "description": "Put.", "inputSchema": schema}])
+    suite = Suite.load(
+        [{"id": "t", "kind": "must", "query": "x y", "path": [{"tool": "put", "args": {"a": "x", "b": "y"}}]}]
+    )
+    call = Call(
+        call_id="c", name="put", tool="put", arguments={"a": "x", "bb": "y"}, outcome=CallOutcome(status="ok")
+    )
+    trace = Trace(trace_id="t", task_id="t", steps=(Step(index=0, calls=(call,)),))
+    decision = score(suite, [trace], catalog).tasks[0].attempts[0].decisions[0]
+    assert {one.name: one.verdict for one in decision.argument_scores} == {
+        "a": "right",
+        "b": "missing",
+        "bb": "unknown",
+    }

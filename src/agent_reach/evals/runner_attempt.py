@@ -15,6 +15,7 @@ from agent_reach.evals.context.conversation import Conversation
 from agent_reach.evals.runner_backend import Nowhere
 from agent_reach.evals.runner_setup import Prepared
 from agent_reach.evals.scoring.attempt import score_attempt
+from agent_reach.records.context import StateSlot
 from agent_reach.records.score import AttemptScore, AttemptState
 from agent_reach.records.task import Task
 
@@ -35,6 +36,7 @@ async def run_attempt(prepared: Prepared, task: Task, index: int, run_id: str) -
     """
     started = time.perf_counter()
     running = _Running()
+    task = _with_overlay_slots(task, prepared)
     try:
         async with prepared.backends.attempt(task, index) as backend:
             session = running.session = _session(prepared, task, index, run_id, backend)
@@ -49,6 +51,16 @@ async def run_attempt(prepared: Prepared, task: Task, index: int, run_id: str) -
     score = score_attempt(task, trace, prepared.catalog, index=index, state=state, error=error)
     duration = (time.perf_counter() - started) * 1000
     return Attempted(score=dataclasses.replace(score, duration_ms=duration, trace=trace), failure=failure)
+
+
+def _with_overlay_slots(task: Task, prepared: Prepared) -> Task:
+    """The task with the state slots that the overlay declares for all tasks; one of the same name in the task wins."""
+    overlay = prepared.catalog.overlay
+    names = {slot.name for slot in task.state_slots}
+    declared = overlay.state_slots if overlay is not None else ()
+    slots = (StateSlot(name=str(item.get("name", "")), source=str(item.get("from", ""))) for item in declared)
+    more = tuple(slot for slot in slots if slot.name and slot.source and slot.name not in names)
+    return dataclasses.replace(task, state_slots=(*task.state_slots, *more)) if more else task
 
 
 def _session(prepared: Prepared, task: Task, index: int, run_id: str, backend: Any) -> AttemptSession:

@@ -52,8 +52,8 @@ def argument_scores(
         else:
             found.append(make_argument_score(name=name, verdict="legal", required=True, actual=value))
     found.extend(_optional(item, arguments.get(item.name, MISSING), references) for item in gold.optional)
-    if len(arguments) > len(gold.required) or len(found) != len(arguments):
-        named = {score.name for score in found}
+    named = {score.name for score in found}
+    if not arguments.keys() <= named:
         for name, value in arguments.items():
             if name in named:
                 continue

@@ -40,6 +40,17 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 PRIMARY KEY (day, tool, status, error_kind, bucket))""",
         ),
     ),
+    (
+        "002_rollup_over_all_days",
+        (
+            """CREATE TABLE rollup_all (
+                tool TEXT NOT NULL, status TEXT NOT NULL, error_kind TEXT NOT NULL, bucket INTEGER NOT NULL,
+                calls BIGINT NOT NULL, latency_sum DOUBLE PRECISION NOT NULL, timed BIGINT NOT NULL,
+                PRIMARY KEY (tool, status, error_kind, bucket))""",
+            """INSERT INTO rollup_all SELECT tool, status, error_kind, bucket, SUM(calls), SUM(latency_sum), SUM(timed)
+                FROM rollup GROUP BY tool, status, error_kind, bucket""",
+        ),
+    ),
 )
 MIGRATIONS_TABLE = "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL)"
 _GROWTH = math.log(1.5)
@@ -134,6 +145,17 @@ def rollup_rows(calls: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         if latency is not None:
             entry[1] += latency
             entry[2] += 1
+    return [(*key, int(calls), total, int(timed)) for key, (calls, total, timed) in counted.items()]
+
+
+def over_all_days(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Roll-up rows with the day left out and added up."""
+    counted: dict[tuple[Any, ...], list[float]] = {}
+    for _, tool, status, kind, bucket, calls, total, timed in rows:
+        entry = counted.setdefault((tool, status, kind, bucket), [0, 0.0, 0])
+        entry[0] += calls
+        entry[1] += total
+        entry[2] += timed
     return [(*key, int(calls), total, int(timed)) for key, (calls, total, timed) in counted.items()]
 
 

@@ -18,6 +18,7 @@ from agent_reach.traces.store.schema import (
     MIGRATIONS_TABLE,
     TraceRows,
     day_of,
+    over_all_days,
     rollup_rows,
     statistics_of,
     trace_from,
@@ -92,13 +93,21 @@ class Sql:
                 f"INSERT INTO calls VALUES {values} ON CONFLICT DO NOTHING",
                 [item for row in chunk for item in row],
             )
-        add = (
-            f"INSERT INTO rollup VALUES {self.marks(8)} ON CONFLICT (day, tool, status, error_kind, bucket) DO UPDATE SET"
-            " calls = rollup.calls + excluded.calls, latency_sum = rollup.latency_sum + excluded.latency_sum,"
-            " timed = rollup.timed + excluded.timed"
+        rows = rollup_rows(calls)
+        self._add_up(connection, "rollup", ("day", "tool", "status", "error_kind", "bucket"), rows)
+        self._add_up(
+            connection, "rollup_all", ("tool", "status", "error_kind", "bucket"), over_all_days(rows)
         )
-        for row in sorted(rollup_rows(calls)):
-            connection.execute(add, row)
+
+    def _add_up(self, connection: Any, table: str, key: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+        """Add counts to a roll-up, in a fixed order, so that two writers cannot lock each other out."""
+        statement = (
+            f"INSERT INTO {table} VALUES {self.marks(len(key) + 3)} ON CONFLICT ({', '.join(key)}) DO UPDATE SET"
+            f" calls = {table}.calls + excluded.calls, latency_sum = {table}.latency_sum + excluded.latency_sum,"
+            f" timed = {table}.timed + excluded.timed"
+        )
+        for row in sorted(rows):
+            connection.execute(statement, row)
 
     def get(self, connection: Any, trace_id: str) -> Trace:
         """One trace, by id or by the beginning of one."""
@@ -196,8 +205,8 @@ class Sql:
             values.append(day_of(until))
         condition = f" WHERE {' AND '.join(parts)}" if parts else ""
         rows = connection.execute(
-            "SELECT tool, status, error_kind, bucket, SUM(calls), SUM(latency_sum), SUM(timed) FROM rollup"
-            f"{condition} GROUP BY tool, status, error_kind, bucket",
+            "SELECT tool, status, error_kind, bucket, SUM(calls), SUM(latency_sum), SUM(timed) FROM"
+            f" {'rollup' if parts else 'rollup_all'}{condition} GROUP BY tool, status, error_kind, bucket",
             values,
         ).fetchall()
         return statistics_of(rows)
