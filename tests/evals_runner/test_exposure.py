@@ -144,3 +144,18 @@ def test_the_report_says_what_was_offered(tmp_path: Path) -> None:
     assert 0 < offered.tokens < report.catalog.tokens
     assert "2 of 6 tools offered" in report.headline.en
     assert "6 个工具中提供了 2 个" in report.headline.zh
+
+
+def test_the_whole_catalog_offered_weighs_what_the_catalog_weighs(tmp_path: Path) -> None:
+    settings = RunConfig(
+        folder=str(tmp_path),
+        catalog=[
+            {"name": name, "description": f"Tool {name}.", "parameters": {"type": "object"}} for name in "ab"
+        ],
+        archive=str(tmp_path / "runs"),
+        agent=AgentConfig(type="lexical"),
+    )
+    report = run(settings, suite=[{"id": "t", "kind": "must", "query": "tool a", "path": ["a"]}])
+    assert report.catalog.offered is not None
+    assert report.catalog.offered.tokens == report.catalog.tokens
+    assert not report.catalog.shows_part

@@ -54,7 +54,7 @@ def build_report(
     """
     info = catalog_info or describe_catalog(catalog)
     if info.offered is None:
-        info = replace(info, offered=_offered(task_scores))
+        info = replace(info, offered=_offered(catalog, task_scores))
     counts = [task_counts(task) for task in task_scores]
     executed = any(entry.get("execution_success", (0, 0))[1] for entry in counts)
     metrics = metrics_of(counts, seed=seed, executed=executed)
@@ -109,7 +109,7 @@ def describe_catalog(catalog: Catalog) -> CatalogInfo:
     )
 
 
-def _offered(tasks: Sequence[TaskScore]) -> OfferedTools | None:
+def _offered(catalog: Catalog, tasks: Sequence[TaskScore]) -> OfferedTools | None:
     """What the attempts were offered, as far as their traces say so."""
     exposures = [
         attempt.trace.exposure
@@ -121,12 +121,13 @@ def _offered(tasks: Sequence[TaskScore]) -> OfferedTools | None:
     if not known:
         return None
     numbers = [len(exposure.offered) for exposure in known]
-    tokens = [exposure.tokens for exposure in known if exposure.tokens is not None]
+    weights = tool_tokens(catalog)
+    tokens = [sum(weights.get(key, 0) for key in exposure.offered) for exposure in known]
     return OfferedTools(
         least=min(numbers),
         most=max(numbers),
         mean=round(sum(numbers) / len(numbers), 2),
-        tokens=round(sum(tokens) / len(tokens), 1) if tokens else None,
+        tokens=round(sum(tokens) / len(tokens), 1),
     )
 
 

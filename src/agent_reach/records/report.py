@@ -75,8 +75,8 @@ class SimilarPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedTools:
-    """How many tools attempts were offered at their start, of those that count: fewest, most and mean; `tokens` is the mean
-    weight of what was sent."""
+    """How many tools attempts were offered at their start, of those that count: fewest, most and mean; `tokens` is their mean
+    weight, estimated as the catalog's is (descriptions whole; what an attempt was really sent stands in its trace)."""
 
     least: int
     most: int
