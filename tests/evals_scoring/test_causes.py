@@ -12,7 +12,8 @@ from tests.evals_scoring.planted import DOMAINS, PLANTERS, Planted, all_planted,
 from agent_reach.evals.attribution.attribute import DETECTORS
 from agent_reach.evals.attribution.table import CAUSE_ORDER, CAUSES
 from agent_reach.evals.scoring.score import score_attempt
-from agent_reach.records.score import Cause
+from agent_reach.records.score import Cause, Decision
+from agent_reach.records.trace import CallOutcome
 
 WANTED_SHARE = 0.95
 LEAST_PLANTED = 200
@@ -124,3 +125,50 @@ def test_the_documented_causes_are_those_of_the_table_in_its_order() -> None:
     assert list(told) == list(CAUSE_ORDER)
     for name, (layer, fix) in told.items():
         assert (layer, fix) == (CAUSES[name].layer, CAUSES[name].fix.en)
+
+
+BRANCH = {"branch": "string", "base": "string", "force": "boolean", "note": "string"}
+
+
+def refused(
+    message: str, arguments: dict[str, object], *, kind: str = "tool_error", **more: object
+) -> Decision:
+    """The decision of a call of `create` that was answered so; `branch` is what the task asks for."""
+    c = catalog(tool("create", BRANCH, ["branch"]))
+    outcome = CallOutcome(status="failed", error_kind=kind, message=message)  # type: ignore[arg-type]
+    wanted = task(path(gold("create", {"branch": "spring"}, **more)))
+    (decision,) = score_attempt(
+        wanted, trace(("create", {"branch": "spring", **arguments}, outcome)), c
+    ).decisions
+    return decision
+
+
+@pytest.mark.parametrize(
+    ("message", "arguments", "optional", "cause"),
+    [
+        ("no item found with id master", {"base": "master"}, {"base": "main"}, "wrong_value"),
+        ("it broke", {"base": "master"}, {"base": "main"}, "wrong_value"),
+        ("no item found with id master", {"base": "master"}, {}, "wrong_value"),
+        ("malformed object name 'Master'", {"base": "master"}, {}, "wrong_value"),
+        ("base and note exclude each other", {"base": "x", "note": "y"}, {}, "wrong_value"),
+        ("out of memory in the webmaster", {"base": "master"}, {}, "tool_failed"),
+        ("disk full", {"base": "main"}, {"base": "main"}, "tool_failed"),
+        ("disk full", {}, {}, "tool_failed"),
+        ("the branch spring is there already", {"force": True}, {}, "tool_failed"),
+    ],
+)
+def test_a_refusal_for_an_argument_of_the_models_own_is_not_the_tools_failure(
+    message: str, arguments: dict[str, object], optional: dict[str, object], cause: str
+) -> None:
+    decision = refused(message, arguments, optional=optional)
+    assert decision.cause is not None
+    assert (decision.cause.name, decision.cause.blame) == (
+        cause,
+        "tool" if cause == "tool_failed" else "model",
+    )
+
+
+def test_a_lost_connection_is_the_tools_failure_whatever_was_sent() -> None:
+    decision = refused("lost while asking for master", {"base": "master"}, kind="transport")
+    assert decision.cause is not None
+    assert decision.cause.name == "tool_failed"

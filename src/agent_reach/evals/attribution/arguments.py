@@ -10,6 +10,7 @@ from typing import Any
 from agent_reach.evals.attribution.evidence import DecisionEvidence
 from agent_reach.evals.attribution.found import Detector, Found, found
 from agent_reach.evals.attribution.needed import needed_values, telling_leaves
+from agent_reach.evals.attribution.trouble import refused_for
 from agent_reach.evals.scoring import schema_view
 from agent_reach.evals.scoring.dates import parse_date, parse_moment, same_date
 from agent_reach.evals.scoring.facts import folded, leaves, token_fact
@@ -205,8 +206,19 @@ def _text_shape(written: str) -> str:
 
 
 def wrong_value(evidence: DecisionEvidence) -> Found | None:
-    """Any other value than the gold."""
-    return _first(evidence, lambda score, schema: True, "has the wrong value", "取值不对")
+    """Any other value than the gold, or one that nobody asked for and that the tool refused the call for."""
+    unlike = _first(evidence, lambda score, schema: True, "has the wrong value", "取值不对")
+    unasked = [] if unlike is not None else refused_for(evidence)
+    if not unasked:
+        return unlike
+    score = unasked[0]
+    return found(
+        f"{score.name} = {score.actual!r} was not asked for, and the call was refused for it",
+        f"没有要求 {score.name} = {score.actual!r}，调用因此被拒绝",
+        arguments=[hit.name for hit in unasked],
+        actual=score.actual,
+        type=json_type(score.actual),
+    )
 
 
 Holds = Callable[[ArgumentScore, Mapping[str, Any]], bool]

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from agent_reach.evals.attribution.evidence import DecisionEvidence
 from agent_reach.evals.attribution.found import Detector
+from agent_reach.evals.attribution.trouble import REFUSALS
 
 HIDDEN = 1 << 0
 PERMISSION = 1 << 1
@@ -26,6 +27,7 @@ RESULTS = 1 << 11
 MISSING = 1 << 12
 UNKNOWN = 1 << 13
 OFF = 1 << 14
+REFUSED = 1 << 15
 
 NEEDS: Mapping[str, int] = {
     "cascaded": RESULTS,
@@ -47,7 +49,7 @@ NEEDS: Mapping[str, int] = {
     "enum_synonym": OFF,
     "state_lost": OFF,
     "wrong_entity": OFF,
-    "wrong_value": OFF,
+    "wrong_value": OFF | REFUSED,
 }
 """Detector -> the signs of which at least one must be there; a detector that is not listed is always asked."""
 
@@ -77,6 +79,8 @@ def signs_of(evidence: DecisionEvidence) -> int:
     signs = attempt_signs(evidence)
     outcome = decision.outcome
     if outcome is not None:
+        if outcome.error_kind in REFUSALS:
+            signs |= REFUSED
         if outcome.error_kind == "permission":
             signs |= PERMISSION
         elif outcome.error_kind == "context_lost":

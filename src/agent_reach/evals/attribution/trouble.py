@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from agent_reach.evals.attribution.evidence import DecisionEvidence
 from agent_reach.evals.attribution.found import Detector, Found, found
 from agent_reach.evals.attribution.needed import telling_leaves
 from agent_reach.evals.scoring.decisions import empty_is_expected, is_empty
-from agent_reach.evals.scoring.facts import leaves
+from agent_reach.evals.scoring.facts import folded, leaves
 from agent_reach.evals.scoring.provenance import holders
 from agent_reach.evals.scoring.values import is_matcher, same_value
-from agent_reach.records.score import Decision
+from agent_reach.records.score import ArgumentScore, Decision
 from agent_reach.records.trace import CallOutcome
 
 
@@ -49,6 +51,36 @@ def timed_out(evidence: DecisionEvidence) -> Found | None:
     )
 
 
+REFUSALS = frozenset(("tool_error", "argument", "not_found"))
+"""Error kinds by which a tool says that it cannot do what it was asked."""
+
+_TELLING = 3
+"""Shorter texts turn up in an error by chance."""
+
+
+def _has_wrong_argument(evidence: DecisionEvidence) -> bool:
+    return any(score.verdict in ("wrong", "illegal") for score in evidence.wrong)
+
+
+def refused_for(evidence: DecisionEvidence) -> list[ArgumentScore]:
+    """The arguments nobody asked for whose value or name stands in the words with which the tool refused the call."""
+    outcome = _failed_outcome(evidence)
+    if outcome is None or outcome.error_kind not in REFUSALS:
+        return []
+    words = folded(outcome.message or outcome.text)
+    return [
+        score
+        for score in evidence.decision.argument_scores
+        if score.verdict == "legal"
+        and not score.required
+        and any(
+            re.search(rf"(?<!\w){re.escape(folded(told))}(?!\w)", words)
+            for told in (score.name, *(leaf for _, leaf in leaves(score.actual)))
+            if isinstance(told, str) and len(told) >= _TELLING
+        )
+    ]
+
+
 _NOT_THE_TOOL = frozenset(("rate_limited", "timeout", "permission", "empty", "write_blocked", "context_lost"))
 
 
@@ -64,6 +96,8 @@ def tool_failed(evidence: DecisionEvidence) -> Found | None:
         return None
     if outcome.error_kind is None and outcome.status == "unknown":
         return None
+    if outcome.error_kind in REFUSALS and (_has_wrong_argument(evidence) or refused_for(evidence)):
+        return None  # the tool was asked for something else than what was meant, and said so
     kind = outcome.error_kind or "failed"
     detail = (outcome.message or outcome.text)[:160]
     return found(
