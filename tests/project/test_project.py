@@ -125,3 +125,18 @@ def test_the_readmes_show_the_same_commands():
     )
     strip = [re.sub(r"#.*", "", block).split() for block in english]
     assert strip == [re.sub(r"#.*", "", block).split() for block in chinese]
+
+
+def test_links_between_pages_lead_somewhere():
+    pages = [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "examples").rglob("*.md"),
+        ROOT / "benchmarks" / "README.md",
+    ]
+    broken = []
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if not target.startswith(("http://", "https://")) and not (page.parent / target).exists():
+                broken.append(f"{page.relative_to(ROOT)}: {target}")
+    assert not broken
