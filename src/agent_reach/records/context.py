@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 BlockKind = Literal["instruction", "constraint", "tools", "state_slot", "tool_result", "history", "retrieval"]
-BLOCK_KINDS: tuple[str, ...] = (
-    "instruction",
-    "constraint",
-    "tools",
-    "state_slot",
-    "tool_result",
-    "history",
-    "retrieval",
-)
+BLOCK_KINDS: tuple[str, ...] = get_args(BlockKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

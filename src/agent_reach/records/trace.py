@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from agent_reach.records.context import ContextBlock, DroppedBlock, StateSlot
 from agent_reach.records.finding import Finding
@@ -28,20 +28,7 @@ ErrorKind = Literal[
     "write_blocked",
     "context_lost",
 ]
-ERROR_KINDS: tuple[str, ...] = (
-    "argument",
-    "not_found",
-    "permission",
-    "rate_limited",
-    "timeout",
-    "transport",
-    "tool_error",
-    "malformed_result",
-    "empty",
-    "cancelled",
-    "write_blocked",
-    "context_lost",
-)
+ERROR_KINDS: tuple[str, ...] = get_args(ErrorKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
