@@ -382,3 +382,17 @@ def test_what_cannot_be_shown_or_stored_never_stops_the_agent(tmp_path):
     with recorder.request("after the end") as request:
         request.final("fine")
     assert len(recorder.failures) == 1
+
+
+def test_a_store_of_an_older_form_is_read_after_migrating(tmp_path):
+    path = tmp_path / "t.db"
+    with TraceStore.open(path) as store:
+        store.add(trace(1), wait=True)
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TABLE rollup_all")
+        connection.execute("DELETE FROM migrations WHERE name = '002_rollup_over_all_days'")
+    connection.close()
+    with TraceStore.open(path, read_only=True) as store, pytest.raises(TraceError, match="older form"):
+        store.statistics()
+    with TraceStore.open(path) as store:
+        assert store.statistics()[0].calls == 2

@@ -52,8 +52,8 @@ def command(
     """
     from agent_reach.evals.gate import diff
     from agent_reach.evals.gate_text import gate_lines
-    from agent_reach.reports.gate_markdown import render_gate
     from agent_reach.records.codec import to_json
+    from agent_reach.reports.gate_markdown import render_gate
     from agent_reach.reports.locate import locate_report
 
     result = diff(

@@ -61,6 +61,11 @@ class Sql:
                 applied.append(name)
         return applied
 
+    def missing(self, connection: Any) -> list[str]:
+        """The migrations that a store lacks."""
+        done = {row[0] for row in connection.execute("SELECT name FROM migrations").fetchall()}
+        return [name for name, _ in MIGRATIONS if name not in done]
+
     def write(self, connection: Any, batch: Sequence[TraceRows]) -> None:
         """Write a batch inside the caller's transaction. Steps that are there already change nothing; roll-ups count new
         steps only."""

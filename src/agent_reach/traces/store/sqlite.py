@@ -325,11 +325,18 @@ class SqliteStore(TraceStore):
                 check_same_thread=False,
             )
             reader.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
-            reader.execute("SELECT COUNT(*) FROM migrations").fetchone()
+            missing = self._sql.missing(reader)
         except sqlite3.Error as error:
             raise TraceError(
                 f"cannot read the store: {error}", where=str(self.path), next_step="is it a trace store?"
             ) from error
+        if missing:
+            reader.close()
+            raise TraceError(
+                f"the store has an older form (missing: {', '.join(missing)})",
+                where=str(self.path),
+                next_step="agent-reach traces migrate",
+            )
         self._local.reader = reader
         self._readers.append(reader)
         return reader
