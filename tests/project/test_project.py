@@ -52,9 +52,19 @@ def test_every_command_is_in_both_readmes_or_the_command_page(name):
 
 
 def test_importing_the_package_and_the_command_line_loads_nothing_heavy():
-    heavy = (
-        "mcp numpy rich rustworkx jinja2 json_repair jsonschema_rs httpx2 starlette uvicorn pydantic".split()
-    )
+    heavy = [
+        "mcp",
+        "numpy",
+        "rich",
+        "rustworkx",
+        "jinja2",
+        "json_repair",
+        "jsonschema_rs",
+        "httpx2",
+        "starlette",
+        "uvicorn",
+        "pydantic",
+    ]
     code = (
         "import sys, agent_reach, agent_reach.cli.main; "
         f"print([name for name in {heavy!r} if name in sys.modules])"

@@ -24,7 +24,9 @@ def write_whole_file(
         target = target.resolve()
         if target.is_dir():
             raise InputError(
-                "this is a folder, a file is wanted", where=str(path), next_step="name a file in it"
+                "cannot write: this is a folder, a file is wanted",
+                where=str(path),
+                next_step="name a file in it",
             )
         if target.exists() and not target.is_file():
             with open(target, "w", encoding="utf-8", errors=errors, newline="\n") as file:

@@ -31,5 +31,7 @@ def proof_lines(cause: Cause, language: Language) -> list[str]:
     if not cause.trials:
         return []
     spent = sum(trial.spent for trial in cause.trials)
-    cost = Message(f"{plural(spent, 'attempt')} for these proofs", f"这些验证共用 {spent} 次尝试").text(language)
+    cost = Message(f"{plural(spent, 'attempt')} for these proofs", f"这些验证共用 {spent} 次尝试").text(
+        language
+    )
     return [*(trial_text(trial, language) for trial in cause.trials), cost]

@@ -108,15 +108,11 @@ def _checked(suite: Any, traces: Any, catalog: Any) -> tuple[ScorableSuite, Sequ
     if isinstance(traces, Trace):
         raise _wrong("traces", traces, "a list of traces", "put it in a list")
     if isinstance(traces, (str, bytes, Mapping)) or not isinstance(traces, Iterable):
-        raise _wrong(
-            "traces", traces, "traces", "read them with `import_traces(path)` or a `TraceStore`"
-        )
+        raise _wrong("traces", traces, "traces", "read them with `import_traces(path)` or a `TraceStore`")
     kept = list(traces)
     for index, trace in enumerate(kept):
         if not isinstance(trace, Trace):
-            next_step = (
-                "read a file with `import_traces(path)`, or one record with `from_json(Trace, value)`"
-            )
+            next_step = "read a file with `import_traces(path)`, or one record with `from_json(Trace, value)`"
             raise _wrong(f"traces[{index}]", trace, "a trace", next_step)
     if not hasattr(catalog, "tools") or not hasattr(catalog, "resolve"):
         raise _wrong(
