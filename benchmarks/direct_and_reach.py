@@ -34,13 +34,8 @@ def main() -> None:
     catalog = Catalog.load(STORE / "back_office", overlay=STORE / "overlay.yaml")
     suite = Suite.load(STORE / "suite.yaml")
     runs = {
-        "all tools shown": {
-            trace.task_id: trace for trace in import_traces(STORE / "recordings" / "all-tools.jsonl")
-        },
-        "reach layer": {
-            trace.task_id: trace
-            for trace in import_traces(STORE / "recordings" / "first-20" / "reach-layer.jsonl")
-        },
+        title: {trace.task_id: trace for trace in import_traces(STORE / "recordings" / name)}
+        for title, name in (("all tools shown", "all-tools.jsonl"), ("reach layer", "reach-layer.jsonl"))
     }
     common = [task.id for task in suite.tasks if all(task.id in traces for traces in runs.values())]
     chosen = suite.select(ids=common)
