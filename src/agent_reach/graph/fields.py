@@ -17,7 +17,6 @@ from agent_reach.catalog.shape import allowed_values, parameter_types, resolved_
 from agent_reach.graph.vocabulary import (
     AMBIENT,
     CHECK_VERBS,
-    GENERIC,
     LOGIN_WORDS,
     MAKE_VERBS,
     READ_VERBS,
@@ -475,8 +474,3 @@ def _from_docstring(index: int, tool: Tool, head: tuple[str, ...]) -> Iterator[F
                 text.strip(),
                 origin="docstring",
             )
-
-
-def is_generic(words: tuple[str, ...]) -> bool:
-    """True for a name that says nothing without the thing it belongs to."""
-    return not words or all(word in GENERIC for word in words)

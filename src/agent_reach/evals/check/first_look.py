@@ -98,7 +98,8 @@ def first_look(
     catalog: Catalog, traces: Iterable[Trace] = (), *, options: LintOptions | None = None, fixes: int = 10
 ) -> FirstLook:
     """Look at a loaded catalog, and at traces where there are any; the `fixes` that pay most come first."""
-    result = lint_catalog(catalog, options=options)
+    pairs = similar_pairs(catalog)
+    result = lint_catalog(catalog, options=options, pairs=pairs)
     weights = {tool.key: count_json_tokens(catalog.model_view(tool)) for tool in catalog.tools}
     usage = _usage(catalog, traces, weights)
     load = tuple(finding for finding in catalog.findings if finding.severity != "info")
@@ -111,7 +112,7 @@ def first_look(
         limits_passed=tuple(limit for limit in SURFACE_LIMITS if len(catalog) > limit),
         load_findings=load,
         breaking=tuple(finding for finding in result.findings if finding.code in _CLIENT_BREAKERS),
-        look_alikes=similar_pairs(catalog),
+        look_alikes=pairs,
         usage=usage,
         fixes=tuple(_fixes(catalog, result.findings, usage, weights)[:fixes]),
         lint_counts=result.counts,

@@ -105,14 +105,14 @@ def _snapshot(project: ProjectConfig, catalog: Catalog) -> ReleaseCheck:
     path = Path(project.folder) / LOCK_FILE
     if not path.exists():
         return _skipped("snapshot", "no snapshot to compare with", "没有可比较的快照", "agent-reach snapshot")
-    change = diff_catalogs(load_snapshot(path), catalog)
-    document = change.document()
-    if load_snapshot(path).hash == catalog.hash:
+    locked = load_snapshot(path)
+    if locked.hash == catalog.hash:
         return ReleaseCheck(
             name="snapshot",
             state="pass",
             message=Message("the tools are those of the snapshot", "工具与快照一致"),
         )
+    document = diff_catalogs(locked, catalog).document()
     counts = {key: len(value) for key, value in document.items() if isinstance(value, list) and value}
     told = ", ".join(f"{count} {key}" for key, count in counts.items()) or "wording"
     return ReleaseCheck(

@@ -41,14 +41,12 @@ def lint_proposals(catalog: Catalog, concerned: Sequence[str]) -> Iterator[Propo
 def bundles(catalog: Catalog) -> Iterator[Proposal]:
     """One proposal per kind of mend for the whole catalog: only these can be confirmed on tools that no tuning task needs."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
-    for finding in lint_catalog(catalog).findings:
+    pairs = similar_pairs(catalog)
+    for finding in lint_catalog(catalog, pairs=pairs).findings:
         patch = _filled(finding.data.get("proposal"))
         if patch:
             groups.setdefault(finding.code, []).append(patch)
-    borders = [
-        border_proposal(catalog.get(pair.left), catalog.get(pair.right), ()).patch
-        for pair in similar_pairs(catalog)
-    ]
+    borders = [border_proposal(catalog.get(pair.left), catalog.get(pair.right), ()).patch for pair in pairs]
     if borders:
         groups["borders"] = borders
     for code, patches in groups.items():

@@ -78,8 +78,3 @@ def hint_patch(tool: Tool, name: str, **fields: Any) -> dict[str, Any]:
         hint = {key: value for key, value in hint.items() if value not in (None, "", [], {})}
     _merge(hint, fields)
     return note_patch(tool, param_hints={name: hint})
-
-
-def own_overlay(catalog_note: Mapping[str, Any], accepted: Iterable[Proposal]) -> dict[str, Any]:
-    """The overlay that was there with the accepted pieces laid into it."""
-    return merged([catalog_note, *(proposal.patch for proposal in accepted)])
