@@ -33,6 +33,15 @@ def test_what_breaks_in_the_middle_leaves_the_old_file(tmp_path):
     assert [item.name for item in tmp_path.iterdir()] == ["report.json"]
 
 
+@pytest.mark.parametrize(("private", "mode"), [(False, 0o644), (True, 0o600)])
+def test_who_may_read_the_file(tmp_path, private, mode):
+    path = tmp_path / "lists" / "kept.json"
+    write_whole_file(path, ["x"], private=private)
+    write_whole_file(path, ["y"], private=private)
+    assert path.read_text(encoding="utf-8") == "y"
+    assert path.stat().st_mode & 0o777 == mode
+
+
 def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "real.json").write_text("old", encoding="utf-8")
     (tmp_path / "link.json").symlink_to(tmp_path / "real.json")

@@ -15,10 +15,17 @@ from agent_reach.errors import InputError
 
 
 def write_whole_file(
-    path: str | os.PathLike[str], pieces: Iterable[str], *, errors: str = "backslashreplace"
+    path: str | os.PathLike[str],
+    pieces: Iterable[str],
+    *,
+    errors: str = "backslashreplace",
+    private: bool = False,
 ) -> None:
-    """Write text pieces in UTF-8 with plain line feeds; `errors` says what becomes of lone surrogates. Raises `InputError` when
-    it cannot be written; then nothing is left behind and an earlier file stays."""
+    """Write text pieces in UTF-8 with plain line feeds; `errors` says what becomes of lone surrogates.
+
+    A new file may be read by everyone, a `private` one by its owner alone. Raises `InputError` when it cannot be written;
+    then nothing is left behind and an earlier file stays.
+    """
     target = Path(path)
     try:
         target = target.resolve()
@@ -39,7 +46,8 @@ def write_whole_file(
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors=errors, newline="\n") as file:
             file.writelines(pieces)
-        os.chmod(name, 0o644)
+        if not private:  # the temporary file was made for its owner alone
+            os.chmod(name, 0o644)
         os.replace(name, target)
     except BaseException as error:
         os.unlink(name)

@@ -11,8 +11,6 @@ import asyncio
 import dataclasses
 import hashlib
 import json
-import os
-import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -23,6 +21,8 @@ from agent_reach.catalog.catalog import Catalog, Provenance
 from agent_reach.catalog.gather import Gatherer
 from agent_reach.catalog.overlay import Overlay
 from agent_reach.catalog.sources.mcp import add_listing
+from agent_reach.config.whole_file import write_whole_file
+from agent_reach.errors import InputError
 from agent_reach.gateway.paging import version_of
 from agent_reach.gateway.upstream import Upstream
 from agent_reach.records.finding import Finding
@@ -265,12 +265,10 @@ class Servers:
             "instructions": listing.instructions,
         }
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=file.parent, prefix=".list-")
-            with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as target:
-                json.dump(kept, target, ensure_ascii=False)
-            os.replace(name, file)
-        except OSError:
+            write_whole_file(
+                file, [json.dumps(kept, ensure_ascii=False)], errors="surrogatepass", private=True
+            )
+        except InputError:
             return  # a list that cannot be kept is read again next time
 
 
