@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent_reach.calls.message import parse_message, text_of_content
-from agent_reach.config.run import public_settings
 from agent_reach.config.settings import AgentConfig
 from agent_reach.errors import ModelError
-from agent_reach.evals.agents.base import Agent, AgentInfo, AgentSetup, ModelReply
-from agent_reach.evals.agents.endpoint import Answer, Endpoint, Refusal
-from agent_reach.evals.agents.loop import converse, echoed_message, with_mapped_ids
+from agent_reach.evals.agents.base import Agent, AgentSetup, ModelReply
+from agent_reach.evals.agents.endpoint import Answer, Refusal
+from agent_reach.evals.agents.loop import echoed_message, with_mapped_ids
+from agent_reach.evals.agents.provider import ProviderAgent
 from agent_reach.evals.agents.session import AttemptSession
 
 DEFAULT_ADDRESS = "https://api.anthropic.com"
@@ -28,39 +28,18 @@ _ID_RULE = r"^[a-zA-Z0-9_-]{1,64}$"
 _CHOICES = {"required": "any", "any": "any", "none": "none", "auto": "auto"}
 
 
-class AnthropicAgent:
+class AnthropicAgent(ProviderAgent):
     """Drives a model behind `POST {base_url}/v1/messages`."""
 
+    kind = "anthropic"
+
     def __init__(self, config: AgentConfig, setup: AgentSetup) -> None:
-        self._config = config
         headers = {"content-type": "application/json", "anthropic-version": API_VERSION}
         if config.api_key:
             headers["x-api-key"] = config.api_key
-        headers.update({name.lower(): value for name, value in config.headers.items()})
-        self._endpoint = Endpoint(config=config, headers=headers, notify=setup.notify)
         base = (config.base_url or DEFAULT_ADDRESS).rstrip("/").removesuffix("/v1")
-        self._url = base if base.endswith("/messages") else f"{base}/v1/messages"
-
-    @property
-    def endpoint(self) -> Endpoint:
-        """The connection, whose waiting can be replaced."""
-        return self._endpoint
-
-    @property
-    def info(self) -> AgentInfo:
-        return AgentInfo(
-            name=self._config.name or "anthropic",
-            model=self._config.model,
-            settings=public_settings(self._config),
-            placed_by="provider",
-            system_prompt=self._config.system,
-        )
-
-    async def run(self, session: AttemptSession) -> None:
-        await converse(session, self._complete, max_steps=self._config.max_steps)
-
-    async def aclose(self) -> None:
-        await self._endpoint.aclose()
+        url = base if base.endswith("/messages") else f"{base}/v1/messages"
+        super().__init__(config, setup, url=url, headers=headers)
 
     async def _complete(self, session: AttemptSession, messages: Sequence[Mapping[str, Any]]) -> ModelReply:
         started = time.time()
@@ -68,11 +47,7 @@ class AnthropicAgent:
         try:
             answer = await self._endpoint.post(self._url, body, excuse=session.excuse)
         except Refusal as refusal:
-            raise ModelError(
-                f"the endpoint refused the request (HTTP {refusal.status}): {refusal.text}",
-                where=self._url,
-                next_step="check model, extra_body and the size of the context",
-            ) from refusal
+            raise self._refused(refusal) from refusal
         content, finish, usage = read_message(answer, self._url)
         message = _as_chat(content)
         parsed = parse_message(

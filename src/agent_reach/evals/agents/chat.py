@@ -15,59 +15,38 @@ from typing import Any
 from agent_reach.calls.identifiers import OPENAI_RULE
 from agent_reach.calls.message import parse_message
 from agent_reach.calls.stream import StreamAssembler
-from agent_reach.config.run import public_settings
 from agent_reach.config.settings import AgentConfig
 from agent_reach.errors import ModelError
-from agent_reach.evals.agents.base import Agent, AgentInfo, AgentSetup, ModelReply
-from agent_reach.evals.agents.endpoint import Answer, Endpoint, Refusal
-from agent_reach.evals.agents.loop import converse, echoed_message, with_mapped_ids
+from agent_reach.evals.agents.base import Agent, AgentSetup, ModelReply
+from agent_reach.evals.agents.endpoint import Answer, Refusal
+from agent_reach.evals.agents.loop import echoed_message, with_mapped_ids
+from agent_reach.evals.agents.provider import ProviderAgent
 from agent_reach.evals.agents.session import AttemptSession
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 
 
-class ChatAgent:
+class ChatAgent(ProviderAgent):
     """Drives a model behind `POST {base_url}/chat/completions`.
 
     `options` of the configuration: `echo_reasoning` auto, always or never; `call_id_rule` a regular expression that call
     ids must fit; `tools: false` sends no definitions.
     """
 
+    kind = "chat"
+
     def __init__(self, config: AgentConfig, setup: AgentSetup) -> None:
-        self._config = config
         headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
         if config.api_key:
             headers["authorization"] = f"Bearer {config.api_key}"
-        headers.update({name.lower(): value for name, value in config.headers.items()})
-        self._endpoint = Endpoint(config=config, headers=headers, notify=setup.notify)
         base = config.base_url.rstrip("/")
-        self._url = base if base.endswith("/chat/completions") else f"{base}/chat/completions"
+        url = base if base.endswith("/chat/completions") else f"{base}/chat/completions"
+        super().__init__(config, setup, url=url, headers=headers)
         self._streams = config.stream == "always"
         self._echo_reasoning = config.options.get("echo_reasoning", "auto") == "always"
         self._stream_usage = True
         self._limit_name = "max_tokens"
         self._rule = str(config.options.get("call_id_rule") or OPENAI_RULE)
-
-    @property
-    def endpoint(self) -> Endpoint:
-        """The connection, whose waiting can be replaced."""
-        return self._endpoint
-
-    @property
-    def info(self) -> AgentInfo:
-        return AgentInfo(
-            name=self._config.name or "chat",
-            model=self._config.model,
-            settings=public_settings(self._config),
-            placed_by="provider",
-            system_prompt=self._config.system,
-        )
-
-    async def run(self, session: AttemptSession) -> None:
-        await converse(session, self._complete, max_steps=self._config.max_steps)
-
-    async def aclose(self) -> None:
-        await self._endpoint.aclose()
 
     async def _complete(self, session: AttemptSession, messages: Sequence[Mapping[str, Any]]) -> ModelReply:
         started = time.time()
@@ -104,8 +83,12 @@ class ChatAgent:
             try:
                 return await self._endpoint.post(self._url, body, excuse=session.excuse)
             except Refusal as refusal:
-                if not self._learn(refusal, body):
-                    raise self._refused(refusal) from refusal
+                if self._learn(refusal, body):
+                    continue
+                if "tool" in refusal.text.lower():
+                    step = "this model may not take tools; try another, or set options: {tools: false}"
+                    raise self._refused(refusal, next_step=step) from refusal
+                raise self._refused(refusal) from refusal
         raise ModelError("the endpoint refuses every form of the request", where=self._url)
 
     def _body(
@@ -156,16 +139,6 @@ class ChatAgent:
             self._limit_name = "max_completion_tokens"
             return True
         return False
-
-    def _refused(self, refusal: Refusal) -> ModelError:
-        step = "check model, extra_body and the size of the context"
-        if "tool" in refusal.text.lower():
-            step = "this model may not take tools; try another, or set options: {tools: false}"
-        return ModelError(
-            f"the endpoint refused the request (HTTP {refusal.status}): {refusal.text}",
-            where=self._url,
-            next_step=step,
-        )
 
 
 def read_completion(answer: Answer, url: str) -> tuple[dict[str, Any], str, Mapping[str, Any]]:
