@@ -203,6 +203,39 @@ def test_where_no_held_back_task_asks_it_is_told_and_kept_only_on_wish(tmp_path:
     assert "format of plan_visit.day" in {proposal.name for proposal in result.kept}
 
 
+def test_changes_of_one_kind_are_tried_together_and_dropped_one_by_one(tmp_path: Path) -> None:
+    """Formats help only when every tool has one; those of tools that get by without are dropped again."""
+
+    def act(session: Any, shown: dict[str, str]) -> tuple[str, dict[str, Any]]:
+        name, arguments = right(session)
+        told = sum("YYYY-MM-DD" in shown[tool] for tool in ("plan_visit", "plan_trip"))
+        if "day" in arguments and told < 2:
+            return name, {"day": "5/4"}
+        return name, arguments
+
+    result, _ = tuned(tmp_path, act, lint=False)
+    fates = {item.proposal.name: item.fate for item in result.tried}
+    assert fates["format together"] == "kept"
+    assert {proposal.name for proposal in result.kept} == {
+        "format of plan_visit.day",
+        "format of plan_trip.day",
+    }
+    assert result.whole is not None
+    assert result.whole.mean > 0
+
+    def eased(session: Any, shown: dict[str, str]) -> tuple[str, dict[str, Any]]:
+        name, arguments = right(session)
+        if "day" in arguments and "YYYY-MM-DD" not in shown["plan_visit"]:
+            return name, {"day": "5/4"}
+        return name, arguments
+
+    result, _ = tuned(tmp_path / "eased", eased, lint=False)
+    fates = {item.proposal.name: item.fate for item in result.tried}
+    assert fates["format together"] == "kept"
+    assert fates["format of plan_trip.day"] == "removed"
+    assert [proposal.name for proposal in result.kept] == ["format of plan_visit.day"]
+
+
 def test_harm_elsewhere_is_seen_and_refused(tmp_path: Path) -> None:
     """A note on one tool draws the requests of the other to it."""
 

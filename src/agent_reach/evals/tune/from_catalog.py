@@ -124,7 +124,9 @@ def _candidates(config: RunConfig, situations: Sequence[Situation]) -> Iterator[
     now = config.exposure.surface.max_tools or int(config.exposure.settings.get("k", 8))
     missing = tuple(dict.fromkeys(s.task.id for s in situations if s.cause == "not_recalled"))
     mixed = tuple(dict.fromkeys(s.task.id for s in situations if s.chosen))
-    for count, tasks in ((now + 4, missing), (now + 8, missing), (max(3, now // 2), mixed)):
+    fewer = sorted({max(2, now // 2), max(2, now // 4)}, reverse=True)
+    wanted = [(now + 4, missing), (now + 8, missing), *((count, mixed) for count in fewer)]
+    for count, tasks in wanted:
         if tasks and count != now:
             yield Proposal(
                 name=f"{count} candidates",

@@ -9,7 +9,7 @@ from agent_reach.evals.interventions.base import Situation
 from agent_reach.evals.interventions.enum_aliases import enum_words
 from agent_reach.evals.interventions.format_and_example import moved_on, written_form
 from agent_reach.evals.interventions.value_in_slot import slot_rules
-from agent_reach.evals.tune.proposals import Proposal, hint_patch, note_patch
+from agent_reach.evals.tune.proposals import Proposal, hint_patch, note_patch, together
 from agent_reach.evals.tune.wording import (
     border,
     language_of_tool,
@@ -48,6 +48,29 @@ def failure_proposals(situations: Sequence[Situation], tasks: Sequence[Task]) ->
         found += _arguments(lost)
         found += _aliases(lost)
     found += _slots(situations)
+    return found
+
+
+_KINDS = {
+    "triggers": Message("trigger phrases", "触发语"),
+    "summary": Message("first lines", "首行"),
+    "conflicts": Message("mutual borders", "相互边界"),
+    "format": Message("formats and examples", "格式与示例"),
+    "values": Message("words for listed values", "取值的说法"),
+}
+
+
+def failure_bundles(proposals: Sequence[Proposal]) -> list[Proposal]:
+    """For each kind of wording, everything that failures ask for at once; kinds with one proposal are left out."""
+    found = []
+    for kind, words in _KINDS.items():
+        parts = [proposal for proposal in proposals if proposal.kind == kind]
+        tools = {tool for part in parts for tool in part.tools}
+        if len(parts) > 1:
+            why = Message(
+                f"{words.en} of {len(tools)} tools at once", f"一次给 {len(tools)} 个工具加上{words.zh}"
+            )
+            found.append(together(kind, why, parts))
     return found
 
 

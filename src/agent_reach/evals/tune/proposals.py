@@ -6,7 +6,7 @@ A proposal never says anything about the user's sources: it is a piece of overla
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,8 @@ from agent_reach.records.tool import Tool
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
     """One change. `patch` is a piece of overlay; `hide` tools that are no longer offered; `candidates` how many the reach
-    layer offers; `tasks` are the tasks whose failure asks for it (empty: lint asks)."""
+    layer offers; `tasks` are the tasks whose failure asks for it (empty: lint asks). `parts` are proposals that are tried
+    together and may be dropped one by one afterwards."""
 
     name: str
     kind: str
@@ -27,6 +28,20 @@ class Proposal:
     candidates: int | None = None
     tasks: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    parts: tuple[Proposal, ...] = ()
+
+
+def together(kind: str, words: Message, parts: Sequence[Proposal]) -> Proposal:
+    """Several proposals of one kind as one: single changes are often too few for any held-back task to speak of them."""
+    return Proposal(
+        name=f"{kind} together",
+        kind="bundle",
+        why=words,
+        patch=merged(part.patch for part in parts),
+        tasks=tuple(dict.fromkeys(task for part in parts for task in part.tasks)),
+        tools=tuple(dict.fromkeys(tool for part in parts for tool in part.tools)),
+        parts=tuple(parts),
+    )
 
 
 def merged(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from agent_reach.evals.statistics import ratio_interval
 from agent_reach.evals.trials.laboratory import BudgetEnded, Laboratory, LaboratoryOptions
 from agent_reach.evals.trials.variant import Variant
 from agent_reach.evals.tune.from_catalog import bundles, exposure_proposals, lint_proposals
-from agent_reach.evals.tune.from_failures import failure_proposals
+from agent_reach.evals.tune.from_failures import failure_bundles, failure_proposals
 from agent_reach.evals.tune.halves import split_halves
 from agent_reach.evals.tune.proposals import Proposal, merged
 from agent_reach.evals.tune.writer import Writer, written_proposals
@@ -166,7 +166,8 @@ class _Tuning:
             before = after = await self._standings([])
             waiting = await self._proposals()
             while waiting:
-                await self._try(waiting[0])
+                if waiting[0] not in self.kept:
+                    await self._try(waiting[0])
                 waiting.pop(0)
             await self._remove()
             after = await self._standings(self.kept)
@@ -217,16 +218,20 @@ class _Tuning:
         found += exposure_proposals(
             self.opened.catalog, self.opened.config, situations, self.opened.suite.tasks
         )
-        whole: list[Proposal] = []
-        if self.options.lint:
-            whole = list(bundles(self.opened.catalog))
-            concerned = {key for s in situations for key in (*((s.tool.key,) if s.tool else ()), *s.chosen)}
-            found += lint_proposals(self.opened.catalog, sorted(concerned))
         unique: dict[str, Proposal] = {}
         for proposal in found:
             unique.setdefault(proposal.name, proposal)
         ordered = sorted(unique.values(), key=lambda proposal: -len(proposal.tasks))
-        return [*whole, *ordered][: self.options.proposals]
+        asked = [*failure_bundles(ordered), *ordered]
+        if self.options.lint:
+            concerned = {key for s in situations for key in (*((s.tool.key,) if s.tool else ()), *s.chosen)}
+            asked += [
+                *bundles(self.opened.catalog),
+                *lint_proposals(self.opened.catalog, sorted(concerned)),
+            ]
+        return list({proposal.name: proposal for proposal in reversed(asked)}.values())[::-1][
+            : self.options.proposals
+        ]
 
     async def _situations(self) -> list[Situation]:
         """The lost decisions of the tuning half."""
@@ -261,12 +266,14 @@ class _Tuning:
                 held = await self._gain(self.held_back, self.kept, changed)
                 fate = self._fate(proposal, held)
         if fate == "kept":
-            self.kept.append(proposal)
+            self.kept += proposal.parts or (proposal,)
         self.tried.append(
             Tried(
                 proposal=proposal, fate=fate, tuning=tuning, held_back=held, spent=self.opened.spent - spent
             )
         )
+        if fate == "kept":
+            self.tried += [Tried(proposal=part, fate="kept") for part in proposal.parts]
 
     def _fate(self, proposal: Proposal, held: Gain) -> Fate:
         """What the held-back half says of a proposal that the tuning half gains by."""
