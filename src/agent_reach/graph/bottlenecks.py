@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_reach.graph.centrality import betweenness
-from agent_reach.graph.collection import paused_collection
 from agent_reach.graph.network import Network, dominators, strong_groups
 from agent_reach.graph.reach import blocked_tools
+from agent_reach.records.garbage import collector_paused
 from agent_reach.records.graph import AGENT_NODE
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Structure:
 
 def structure(graph: ToolGraph, *, central: int = 20) -> Structure:
     """The shape of a graph's trusted edges."""
-    with paused_collection():
+    with collector_paused():
         return _structure(graph, central)
 
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.catalog.overlay import Overlay, load_overlay
 from agent_reach.graph.assemble import EdgeTable, assemble
-from agent_reach.graph.collection import paused_collection
 from agent_reach.graph.evidence import Evidence
 from agent_reach.graph.names import HallucinatedName
 from agent_reach.graph.network import Network
 from agent_reach.graph.options import GraphOptions
 from agent_reach.records.finding import Finding
+from agent_reach.records.garbage import collector_paused
 from agent_reach.records.graph import Edge
 from agent_reach.records.report import Report
 from agent_reach.records.task import GoldenPath, Task
@@ -89,7 +89,7 @@ class ToolGraph:
         if traces is not None:
             evidence = Evidence(catalog, options, golden)
             evidence.fold_all([traces] if isinstance(traces, Trace) else traces)
-        with paused_collection():
+        with collector_paused():
             table = assemble(catalog, evidence, options)
         return cls(
             catalog, table, evidence, options,

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent_reach.graph.collection import paused_collection
 from agent_reach.graph.network import INFINITE, Network, strong_groups
 from agent_reach.graph.permissions import permission_mask
+from agent_reach.records.garbage import collector_paused
 
 if TYPE_CHECKING:
     from agent_reach.graph.build import ToolGraph
@@ -73,7 +73,7 @@ def blocked_tools(graph: ToolGraph) -> dict[str, tuple[str, ...]]:
 
 def reach(graph: ToolGraph) -> ReachResult:
     """The reach of a graph over trusted edges."""
-    with paused_collection():
+    with collector_paused():
         return _reach(graph)
 
 

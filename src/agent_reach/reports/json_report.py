@@ -8,17 +8,16 @@ describes the form and `schemas/report.schema.json` checks it. It judges nothing
 from __future__ import annotations
 
 import dataclasses
-import gc
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
 from agent_reach.config.whole_file import write_whole_file
 from agent_reach.errors import InputError, ReportError
 from agent_reach.records.codec import from_json
+from agent_reach.records.garbage import collector_paused
 from agent_reach.records.message import Language
 from agent_reach.records.report import METRIC_NAMES, REPORT_SCHEMA_VERSION, Report
 from agent_reach.records.score import Metric
@@ -86,20 +85,8 @@ def read_report(source: str | os.PathLike[str] | Mapping[str, Any]) -> Report:
             next_step="give report.json, or what `run` returned",
         )
     path = Path(source)
-    with _collector_paused():
+    with collector_paused():
         return _report(_document(path), str(path))
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """No garbage collection while millions of objects are made that all stay: it would double the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _document(path: Path) -> Any:
