@@ -305,3 +305,10 @@ def test_the_page_lists_every_rule_as_the_table_has_it() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "normalising.md").read_text(encoding="utf-8")
     for rule in RULES.values():
         assert f"| `{rule.name}` | {rule.what.en} | {'on' if rule.on else 'off'} |" in page
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~"])
+def test_a_code_fence_of_either_kind_is_taken_off(fence: str) -> None:
+    done = normalize(IDS, f'{fence}json\n{{"product_id": "PDT-1001", "quantity": 5}}\n{fence}')
+    assert done.arguments == {"product_id": "PDT-1001", "quantity": 5}
+    assert rules(done) == ["code_fence"]

@@ -9,23 +9,27 @@ from __future__ import annotations
 
 import ast
 import json
-import math
 import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from agent_reach.calls.json_text import (
+    JSON_DECODER,
+    NotFiniteError,
+    bad_escape,
+    finite_number,
+    inside_fence,
+    is_cut,
+    refuse_constant,
+    stopped_at_limit,
+    surrogate_pointer,
+)
 from agent_reach.calls.plain import plain_value
 from agent_reach.calls.records import ReadArguments
 from agent_reach.records.trace import ArgumentProblem
 
-LENGTH_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
-
-_FENCE = re.compile(r"\A\s*(?:```|~~~)[\w+-]*[ \t]*\n?(.*?)\n?\s*(?:```|~~~)\s*\Z", re.DOTALL)
-_LONE_SURROGATE = re.compile(
-    r"(?<!\\)(?:\\\\)*(\\u(?:[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|[dD][c-fC-F][0-9a-fA-F]{2}))"
-)
 _LITERAL_HINT = re.compile(r"'|\bTrue\b|\bFalse\b|\bNone\b")
 _MAX_ENCODINGS = 3
 
@@ -37,7 +41,7 @@ def read_arguments(raw: Any, *, finish_reason: str = "") -> ReadArguments:
     problem. A text cut by the output limit (an open string or bracket, or a finish reason
     that says so) is a `truncated` problem; a bad escape is `unparsable` with its position; both leave `values` None.
     """
-    if finish_reason.lower() in LENGTH_REASONS and isinstance(raw, str) and raw.strip():
+    if stopped_at_limit(finish_reason) and isinstance(raw, str) and raw.strip():
         return _refused(
             "truncated", "the output limit ended the message while this call was written; send less"
         )
@@ -56,9 +60,9 @@ def read_arguments(raw: Any, *, finish_reason: str = "") -> ReadArguments:
 def _read_text(raw: str) -> ReadArguments:
     text = raw.strip().lstrip("\ufeff").strip()
     repairs: list[str] = []
-    fenced = _FENCE.match(text)
-    if fenced:
-        text = fenced.group(1).strip()
+    inside = inside_fence(text)
+    if inside is not None:
+        text = inside
         repairs.append("code_fence")
     for _ in range(_MAX_ENCODINGS):
         if text in ("", "null", "None", "undefined"):
@@ -84,9 +88,10 @@ def _read_text(raw: str) -> ReadArguments:
 
 def _decode(text: str) -> tuple[Any, ArgumentProblem | None, list[str], tuple[str, ...]]:
     """(value, problem, repairs, further objects) of a text that should be one JSON value."""
-    escape = bad_escape(text)
+    told = bad_escape(text)
+    escape = _problem("unparsable", told) if told else None
     try:
-        value, end = _DECODER.raw_decode(text)
+        value, end = JSON_DECODER.raw_decode(text)
     except (ValueError, RecursionError) as error:
         if escape is not None:
             return None, escape, [], ()
@@ -107,7 +112,7 @@ def _decode(text: str) -> tuple[Any, ArgumentProblem | None, list[str], tuple[st
 
 
 def _mend(text: str, error: Exception) -> tuple[Any, ArgumentProblem | None, list[str], tuple[str, ...]]:
-    if isinstance(error, NotFinite):
+    if isinstance(error, NotFiniteError):
         return None, _problem("unparsable", str(error)), [], ()
     if is_cut(text):
         return (
@@ -117,7 +122,7 @@ def _mend(text: str, error: Exception) -> tuple[Any, ArgumentProblem | None, lis
             (),
         )
     try:
-        value = json.loads(text, strict=False, parse_constant=_refuse_constant, parse_float=_finite)
+        value = json.loads(text, strict=False, parse_constant=refuse_constant, parse_float=finite_number)
         return value, None, ["raw_control_characters"], ()
     except (ValueError, RecursionError):
         pass
@@ -205,100 +210,6 @@ def _checked(
     return _refused("unparsable", "half of a surrogate pair; send the character itself", pointer=pointer)
 
 
-def surrogate_pointer(value: Any, pointer: str = "") -> str | None:
-    """The JSON pointer of the first string that UTF-8 cannot carry; None when there is none."""
-    if isinstance(value, str):
-        return pointer if any("\ud800" <= character <= "\udfff" for character in value) else None
-    items: Any = ()
-    if isinstance(value, Mapping):
-        for key in value:
-            if surrogate_pointer(key) is not None:
-                return pointer
-        items = value.items()
-    elif isinstance(value, (list, tuple)):
-        items = enumerate(value)
-    for key, item in items:
-        escaped = str(key).replace("~", "~0").replace("/", "~1")
-        found = surrogate_pointer(item, f"{pointer}/{escaped}")
-        if found is not None:
-            return found
-    return None
-
-
-def bad_escape(text: str) -> ArgumentProblem | None:
-    """The first escape inside a double-quoted string that JSON does not know, or half a surrogate pair."""
-    in_string = False
-    index = 0
-    while index < len(text):
-        character = text[index]
-        if character == '"':
-            in_string = not in_string
-        elif character == "\\" and in_string:
-            following = text[index + 1 : index + 2]
-            known = following in ('"', "\\", "/", "b", "f", "n", "r", "t") and following != ""
-            if following == "u":
-                known = bool(re.match(r"u[0-9a-fA-F]{4}", text[index + 1 : index + 6]))
-            rest_is_cut = index + (6 if following == "u" else 2) > len(text)
-            if not known and not rest_is_cut:
-                return _problem(
-                    "unparsable",
-                    f"bad escape {text[index : index + 6]!r} at character {index}; send the literal text",
-                )
-            index += 1
-        index += 1
-    lone = _LONE_SURROGATE.search(text)
-    if lone and not _is_second_half(text, lone.start(1)) and not _may_continue(text[lone.end(1) :]):
-        return _problem(
-            "unparsable",
-            f"half of a surrogate pair {lone.group(1)!r} at character {lone.start(1)}; send the character itself",
-        )
-    return None
-
-
-def _is_second_half(text: str, start: int) -> bool:
-    return bool(
-        re.match(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]", text[max(0, start - 6) : start + 4])
-    )
-
-
-def _may_continue(rest: str) -> bool:
-    """The text ends before the second half of the pair could be written out."""
-    return bool(re.fullmatch(r"(\\(u([dD]([c-fC-F][0-9a-fA-F]?)?)?)?)?", rest))
-
-
-def is_cut(text: str) -> bool:
-    """True if the text ends inside a string, or with brackets still open."""
-    depth, open_string = _balance(text)
-    return open_string or depth > 0
-
-
-def _balance(text: str) -> tuple[int, bool]:
-    depth = 0
-    quote = ""
-    index = 0
-    while index < len(text):
-        character = text[index]
-        if quote:
-            if character == "\\":
-                index += 1
-            elif character == quote:
-                quote = ""
-        elif character == '"' or (character == "'" and _opens_string(text, index)):
-            quote = character
-        elif character in "{[":
-            depth += 1
-        elif character in "}]":
-            depth -= 1
-        index += 1
-    return depth, bool(quote)
-
-
-def _opens_string(text: str, index: int) -> bool:
-    """A single quote opens a string only where a value or key may begin."""
-    before = text[:index].rstrip()
-    return not before or before[-1] in "{[,:("
-
-
 def top_level_objects(text: str) -> tuple[str, ...] | None:
     """The texts of several JSON objects written one behind the other; None if anything else stands between."""
     found: list[str] = []
@@ -310,30 +221,12 @@ def top_level_objects(text: str) -> tuple[str, ...] | None:
         if text[position] != "{":
             return None
         try:
-            _, end = _DECODER.raw_decode(text, position)
+            _, end = JSON_DECODER.raw_decode(text, position)
         except (ValueError, RecursionError):
             return None
         found.append(text[position:end])
         position = end
     return tuple(found)
-
-
-class NotFinite(ValueError):
-    """A number that JSON cannot carry: NaN or an infinity."""
-
-
-def _refuse_constant(name: str) -> Any:
-    raise NotFinite(f"{name} is no JSON number")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise NotFinite(f"the number {text[:40]} is too large")
-    return value
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
 
 
 def _kind(text: str) -> str:

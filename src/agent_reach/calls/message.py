@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from agent_reach.calls.arguments import LENGTH_REASONS, read_arguments
+from agent_reach.calls.arguments import read_arguments
 from agent_reach.calls.identifiers import unique_id
+from agent_reach.calls.json_text import stopped_at_limit
 from agent_reach.calls.records import ParsedCall, ParsedReply
 from agent_reach.calls.text_forms import FORMS, WrittenCall
 from agent_reach.records.finding import Finding
@@ -76,7 +77,7 @@ def parse_text(
     problems: list[ArgumentProblem] = []
     for index, item in enumerate(found):
         if item.error:
-            code = "truncated" if item.cut or finish_reason.lower() in LENGTH_REASONS else "unparsable"
+            code = "truncated" if item.cut or stopped_at_limit(finish_reason) else "unparsable"
             problems.append(
                 ArgumentProblem(code=code, message=item.error, actual=spoken[item.start : item.end][:200])
             )

@@ -84,7 +84,8 @@ def _from_payload(payload: str, start: int, end: int, form: str) -> Iterator[Wri
 
 def read_values(payload: str) -> tuple[list[Any], str, bool]:
     """(values, error, whether the text was cut) of JSON values written one behind the other."""
-    from agent_reach.calls.arguments import is_cut, read_arguments
+    from agent_reach.calls.arguments import read_arguments
+    from agent_reach.calls.json_text import is_cut
 
     text = payload.strip()
     values: list[Any] = []

@@ -15,8 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent_reach.calls.arguments import is_cut, read_arguments
+from agent_reach.calls.arguments import read_arguments
 from agent_reach.calls.identifiers import unique_id
+from agent_reach.calls.json_text import is_cut
 from agent_reach.calls.records import ParsedCall, ParsedReply
 from agent_reach.config.run import public_settings
 from agent_reach.config.settings import AgentConfig

@@ -77,7 +77,7 @@ def _refuse_half_characters(
     value: Mapping[str, Any], title: str, document: Document, path: Steps, problems: Problems
 ) -> None:
     """Half of a surrogate pair can be sent to no model and written to no file."""
-    from agent_reach.calls.arguments import surrogate_pointer
+    from agent_reach.calls.json_text import surrogate_pointer
 
     try:
         json.dumps(value, ensure_ascii=False, default=str).encode("utf-8")

@@ -12,24 +12,22 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from agent_reach.calls.json_text import inside_fence, outer_brackets, stopped_at_limit
 from agent_reach.router.normalize.relaxed_json import ParseTrouble, relaxed_json, strict_json
 from agent_reach.router.normalize.state import NormalizeState
 
-_FENCE = re.compile(r"^\s*```[\w+-]*[ \t]*\r?\n?(?P<body>.*?)\r?\n?\s*```\s*$", re.S)
 _CONTROL = re.compile(
     r"(?:<\|[^|<>]*\|>|</?(?:tool_call|function_call|arguments|parameters|s)>|\[/?TOOL_CALLS?\]|;|\s)+"
 )
 _CALL = re.compile(r"^\s*(?P<name>[A-Za-z_][\w.\-/]*)\s*\((?P<body>.*)\)\s*;?\s*$", re.S)
 _ADVICE = "the arguments were cut off: send less, or in smaller calls"
 _MAX_TEXTS = 5
-
-
 _DEEPEST_KEYS = 32
 
 
 def parse_arguments(state: NormalizeState, raw: Any, *, finish_reason: str = "") -> dict[str, Any] | None:
     """The arguments as a mapping; None with a problem in `state` where there is none to be had."""
-    if finish_reason in ("length", "max_tokens", "model_length", "MAX_TOKENS"):
+    if stopped_at_limit(finish_reason):
         state.problem("truncated", "", f"{_ADVICE} (the model stopped at its output limit)", actual=raw)
         return None
     if raw is None or (isinstance(raw, str) and not raw.strip()):
@@ -114,9 +112,8 @@ def read_text(state: NormalizeState, text: str, pointer: str) -> Any:
     except ValueError:
         pass
     stripped = text.strip().lstrip("\ufeff")
-    fence = _FENCE.match(stripped)
-    if fence is not None and state.on("code_fence"):
-        inner = fence["body"].strip()
+    inner = inside_fence(stripped)
+    if inner is not None and state.on("code_fence"):
         state.change("code_fence", pointer, text, inner)
         return read_text(state, inner, pointer)
     call = _call_arguments(state, stripped, pointer) if pointer == "" else None
@@ -229,27 +226,17 @@ def _by_guess(state: NormalizeState, text: str, body: str, trouble: ParseTrouble
 
 def _closed(body: str) -> Any:
     """The value once the open brackets are closed, where the text ends between two values; None otherwise."""
-    stack: list[str] = []
-    quote = ""
-    index = 0
-    while index < len(body):
-        character = body[index]
-        if quote:
-            if character == "\\":
-                index += 1
-            elif character == quote:
-                quote = ""
-        elif character in "\"'":
-            quote = character
-        elif character in "{[":
-            stack.append("}" if character == "{" else "]")
-        elif character in "}]" and stack:
-            stack.pop()
-        index += 1
-    if quote or not stack or not re.search(r"[\"'}\]\w]\s*$", body) or re.search(r"[\w.+-]\s*$", body):
-        # A number or word at the very end may itself be cut.
+    brackets, in_string = outer_brackets(body)
+    closing: list[str] = []
+    for bracket in brackets:
+        if bracket in "{[":
+            closing.append("}" if bracket == "{" else "]")
+        elif closing:
+            closing.pop()
+    # A number or word at the very end may itself be cut.
+    if in_string or not closing or not re.search(r"[\"'}\]]\s*$", body):
         return None
     try:
-        return relaxed_json(body + "".join(reversed(stack)))[0]
+        return relaxed_json(body + "".join(reversed(closing)))[0]
     except ParseTrouble:
         return None

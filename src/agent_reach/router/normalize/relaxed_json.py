@@ -10,6 +10,8 @@ import json
 import re
 from typing import Any
 
+from agent_reach.calls.json_text import NotFiniteError, finite_number, refuse_constant, surrogate_pointer
+
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:_\d+)*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _WORD = re.compile(r"[A-Za-z_$][\w$.-]*|[\u4e00-\u9fff][\w]*")
 _BLANK = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/|#[^\n]*)*", re.S)
@@ -32,22 +34,15 @@ class ParseTrouble(Exception):
 def strict_json(text: str) -> Any:
     """Standard JSON with exact integers; NaN, repeated names with different values and lone surrogates are refused."""
     try:
-        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_pairs)
+        value = json.loads(
+            text, parse_constant=refuse_constant, parse_float=finite_number, object_pairs_hook=_pairs
+        )
+    except NotFiniteError as error:
+        raise ParseTrouble("unparsable", str(error), 0) from error
     except RecursionError as error:
         raise ParseTrouble("unparsable", "nested too deeply", 0) from error
     _refuse_lone_surrogates(text, value)
     return value
-
-
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if value in (float("inf"), float("-inf")):
-        raise ParseTrouble("unparsable", f"{digits[:20]} is too large for a number", 0)
-    return value
-
-
-def _no_constant(name: str) -> Any:
-    raise ParseTrouble("unparsable", f"{name} is no JSON number", 0)
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -62,7 +57,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _refuse_lone_surrogates(text: str, value: Any) -> None:
     if "\\u" not in text and not any("\ud800" <= character <= "\udfff" for character in text):
         return
-    if _has_surrogate(value):
+    if surrogate_pointer(value) is not None:
         found = re.search(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}|[\ud800-\udfff]", text)
         position = found.start() if found else 0
         raise ParseTrouble(
@@ -70,16 +65,6 @@ def _refuse_lone_surrogates(text: str, value: Any) -> None:
             f"half a surrogate pair at character {position}: send the character itself",
             position,
         )
-
-
-def _has_surrogate(value: Any) -> bool:
-    if isinstance(value, str):
-        return any("\ud800" <= character <= "\udfff" for character in value)
-    if isinstance(value, dict):
-        return any(_has_surrogate(key) or _has_surrogate(item) for key, item in value.items())
-    if isinstance(value, list):
-        return any(_has_surrogate(item) for item in value)
-    return False
 
 
 def relaxed_json(text: str) -> tuple[Any, int]:
@@ -144,7 +129,12 @@ class _Reader:
             )
         self.position = end
         digits = found[0].replace("_", "")
-        return int(digits) if re.fullmatch(r"[+-]?\d+", digits) else _finite(digits)
+        if re.fullmatch(r"[+-]?\d+", digits):
+            return int(digits)
+        try:
+            return finite_number(digits)
+        except NotFiniteError as error:
+            raise ParseTrouble("unparsable", str(error), found.start()) from error
 
     def string(self) -> str:
         opening = self.text[self.position]
