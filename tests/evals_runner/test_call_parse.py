@@ -311,8 +311,16 @@ def test_ids_become_unique_and_mapping_is_one_to_one(ids: list[str]) -> None:
 
 
 def test_results_by_id_in_any_order_and_unknown_ids() -> None:
-    calls = [{"id": "a", "name": "f"}, {"id": "b", "name": "f"}]
-    pairing = pair_results(calls, [{"id": "b"}, {"id": "zzz"}, {"id": "a"}])
+    calls = [("a", "f"), ("b", "f")]
+    pairing = pair_results(calls, [("b", ""), ("zzz", ""), ("a", "")])
     assert pairing.results == {0: 2, 1: 0}
-    assert [finding.code for finding in pairing.findings] == ["unmatched_result"]
-    assert pair_results([{"id": "a", "name": "f"}], [{"content": "x"}]).results == {0: 0}
+    assert pairing.unmatched == (1,)
+    assert pair_results([("a", "f")], [("", "")]).results == {0: 0}
+
+
+def test_results_with_ids_are_given_out_before_those_without() -> None:
+    calls = [("a", "f"), ("b", "f"), ("c", "g")]
+    assert pair_results(calls, [("", "f"), ("a", "f"), ("", "g")]).results == {0: 1, 1: 0, 2: 2}
+    assert pair_results(calls, [("", "f")]).ambiguous == {0: (0, 1)}
+    twice = pair_results(calls, [("", "g"), ("", "g")])
+    assert (twice.results, twice.unmatched) == ({2: 0}, (1,))

@@ -9,10 +9,6 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-from agent_reach.records.finding import Finding
-from agent_reach.records.message import Message
 
 OPENAI_RULE = r"^[a-zA-Z0-9_-]{1,40}$"
 
@@ -73,94 +69,43 @@ def _shapes(digest: str) -> Iterable[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """Which result belongs to which call: `results` maps the position of a call to the position of its result."""
+    """Which result belongs to which call, by their positions.
+
+    `results` maps a call to its result, `ambiguous` a result to the calls that could own it; `unmatched` results belong to
+    no open call.
+    """
 
     results: Mapping[int, int] = field(default_factory=dict)
-    ambiguous: tuple[int, ...] = ()
+    ambiguous: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     unmatched: tuple[int, ...] = ()
-    findings: tuple[Finding, ...] = ()
 
 
-def pair_results(calls: Sequence[Mapping[str, Any]], results: Sequence[Mapping[str, Any]]) -> Pairing:
+def pair_results(calls: Sequence[tuple[str, str]], results: Sequence[tuple[str, str]]) -> Pairing:
     """Pair results with calls: by id first, equal ids in order, then by name where exactly one call is left.
 
-    A call has `id` and `name`, a result `id` (or `tool_call_id`) and `name`. A result that several calls could own is
-    ambiguous: a finding, never first come first served.
+    Both are pairs of (id, name), empty where there is none; a result without either fits any call. A result that several
+    calls could own is ambiguous, never first come first served.
     """
     paired: dict[int, int] = {}
-    findings: list[Finding] = []
-    waiting: list[int] = []
-    for position, result in enumerate(results):
-        identifier = str(result.get("id") or result.get("tool_call_id") or "")
+    unmatched: list[int] = []
+    for position, (identifier, _) in enumerate(results):
         if not identifier:
-            waiting.append(position)
             continue
-        owners = [index for index, call in enumerate(calls) if str(call.get("id") or "") == identifier]
-        free = [index for index in owners if index not in paired]
+        free = [index for index, call in enumerate(calls) if call[0] == identifier and index not in paired]
         if free:
             paired[free[0]] = position
-            if len(owners) > 1 and free[0] == owners[0]:
-                findings.append(_duplicate_id(identifier, len(owners)))
-        else:
-            findings.append(_unmatched(identifier))
-    ambiguous, unmatched = _pair_by_name(calls, results, waiting, paired, findings)
-    return Pairing(
-        results=paired, ambiguous=tuple(ambiguous), unmatched=tuple(unmatched), findings=tuple(findings)
-    )
-
-
-def _pair_by_name(
-    calls: Sequence[Mapping[str, Any]],
-    results: Sequence[Mapping[str, Any]],
-    waiting: Sequence[int],
-    paired: dict[int, int],
-    findings: list[Finding],
-) -> tuple[list[int], list[int]]:
-    ambiguous: list[int] = []
-    unmatched: list[int] = []
-    free_before = [index for index in range(len(calls)) if index not in paired]
-    for position in waiting:
-        name = str(results[position].get("name") or "")
-        owners = [index for index in free_before if not name or calls[index].get("name") == name]
-        if len(owners) == 1 and owners[0] not in paired:
-            paired[owners[0]] = position
-        elif len(owners) > 1:
-            ambiguous.append(position)
-            findings.append(_ambiguous(name, [str(calls[index].get("id") or index) for index in owners]))
         else:
             unmatched.append(position)
-            findings.append(_unmatched(name))
-    return ambiguous, unmatched
-
-
-def _duplicate_id(identifier: str, count: int) -> Finding:
-    return Finding(
-        code="duplicate_call_id",
-        severity="warning",
-        subject=identifier,
-        message=Message(
-            f"{count} calls share the id {identifier!r}; their results were paired in order",
-            f"{count} 个调用共用编号 {identifier!r}；结果按先后顺序配对",
-        ),
-    )
-
-
-def _ambiguous(name: str, owners: Sequence[str]) -> Finding:
-    return Finding(
-        code="ambiguous_result",
-        severity="error",
-        subject=name,
-        message=Message(
-            f"a result of {name!r} without an id could belong to {', '.join(owners)}; it was given to none",
-            f"{name!r} 的一个结果没有编号，可能属于 {'、'.join(owners)}；未作配对",
-        ),
-    )
-
-
-def _unmatched(name: str) -> Finding:
-    return Finding(
-        code="unmatched_result",
-        severity="warning",
-        subject=name,
-        message=Message(f"no open call for the result {name!r}", f"没有与结果 {name!r} 对应的调用"),
-    )
+    ambiguous: dict[int, tuple[int, ...]] = {}
+    left = [index for index in range(len(calls)) if index not in paired]
+    for position, (identifier, name) in enumerate(results):
+        if identifier:
+            continue
+        owners = tuple(index for index in left if not name or calls[index][1] == name)
+        if len(owners) > 1:
+            ambiguous[position] = owners
+        elif owners and owners[0] not in paired:
+            paired[owners[0]] = position
+        else:
+            unmatched.append(position)
+    return Pairing(results=paired, ambiguous=ambiguous, unmatched=tuple(sorted(unmatched)))

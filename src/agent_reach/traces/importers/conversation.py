@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from agent_reach.calls.identifiers import unique_id
+from agent_reach.calls.identifiers import pair_results, unique_id
 from agent_reach.calls.records import ParsedCall
 from agent_reach.records.context import ContextBlock
 from agent_reach.records.message import Message
@@ -117,8 +117,8 @@ def _take(state: _Building, message: ChatMessage, log: ImportLog, trace_id: str)
             ContextBlock(id=f"system_{len(state.blocks)}", kind="constraint", text=message.text)
         )
         return
-    for result in message.results:
-        _pair(state, result, log, trace_id)
+    if message.results:
+        _pair(state, message.results, log, trace_id)
     if message.role == "user" and message.calls:
         _take_assistant(state, message, log, trace_id, kind="user")
     elif message.role == "user" and message.text:
@@ -210,37 +210,35 @@ def _take_assistant(
     )
 
 
-def _pair(state: _Building, result: StoredResult, log: ImportLog, trace_id: str) -> None:
-    owners = [
-        call
-        for call in state.pending
-        if (
-            call.metadata.get("emitted_id") == result.call_id
-            if result.call_id
-            else not result.name or call.name == result.name
-        )
-    ]
-    if not owners:
+def _pair(state: _Building, results: Sequence[StoredResult], log: ImportLog, trace_id: str) -> None:
+    """Give the results of one message to the calls that wait for them."""
+    waiting = list(state.pending)
+    pairing = pair_results(
+        [(str(call.metadata.get("emitted_id") or ""), call.name) for call in waiting],
+        [(result.call_id, result.name) for result in results],
+    )
+    for position in pairing.unmatched:
+        named = results[position].call_id or results[position].name
         log.add(
             "orphan_result",
-            Message(
-                f"a result belongs to no open call: {result.call_id or result.name!r}",
-                f"结果没有对应的调用：{result.call_id or result.name!r}",
-            ),
+            Message(f"a result belongs to no open call: {named!r}", f"结果没有对应的调用：{named!r}"),
             subject=trace_id,
         )
-        return
-    if not result.call_id and len(owners) > 1:
+    for position, owners in pairing.ambiguous.items():
+        name = results[position].name
         log.add(
             "ambiguous_result",
             Message(
-                f"a result of {result.name!r} without id could belong to {len(owners)} calls",
-                f"{result.name!r} 的无编号结果可能属于 {len(owners)} 个调用",
+                f"a result of {name!r} without id could belong to {len(owners)} calls",
+                f"{name!r} 的无编号结果可能属于 {len(owners)} 个调用",
             ),
             subject=trace_id,
         )
-        return
-    call = owners[0]
+    for owner, position in sorted(pairing.results.items(), key=lambda pair: pair[1]):
+        _answer(state, waiting[owner], results[position])
+
+
+def _answer(state: _Building, call: Call, result: StoredResult) -> None:
     state.pending.remove(call)
     state.outcomes[call.call_id] = result
     state.blocks.append(
