@@ -1,6 +1,7 @@
 """Records real decisions of a real small model on the store's suite, for the demo to show offline.
 
     AGENT_REACH_MODEL=model.gguf python examples/store/record.py NAME [--exposure all|reach] [--report report.json]
+                                                                 [--overlay overlay.tuned.yaml] [--candidates 4]
 
 Runs the suite of this folder with the `local` agent (or takes the report of such a run) and writes
 `recordings/NAME.jsonl`: one trace a line, each with the model's name, the digest of its weights, the date and the settings in
@@ -27,13 +28,20 @@ from agent_reach.reports.json_report import read_report
 HERE = Path(__file__).resolve().parent
 
 
-def recorded_report(model: Path, exposure: str):
+def recorded_report(model: Path, wanted: argparse.Namespace):
     """Run the suite with the model, one attempt at a time."""
     base = load_run_config(HERE / "config.yaml", {})
-    shown = dataclasses.replace(base.exposure, mode=exposure) if exposure == "reach" else base.exposure
+    shown = base.exposure
     assert isinstance(shown, ExposureConfig)
+    if wanted.exposure == "reach":
+        shown = dataclasses.replace(shown, mode="reach")
+    if wanted.candidates:
+        shown = dataclasses.replace(shown, settings={**shown.settings, "k": wanted.candidates})
+    overlay = str(wanted.overlay.resolve()) if wanted.overlay else base.overlay
     agent = AgentConfig(type="local", model_file=str(model), max_steps=6)
-    config = dataclasses.replace(base, agent=agent, exposure=shown, concurrency=1, attempt_timeout=900.0)
+    config = dataclasses.replace(
+        base, agent=agent, exposure=shown, overlay=overlay, concurrency=1, attempt_timeout=900.0
+    )
     return run(config, suite="core-suite", resume=True)
 
 
@@ -42,16 +50,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name")
     parser.add_argument("--exposure", choices=["all", "reach"], default="all")
+    parser.add_argument("--overlay", type=Path, help="Another overlay than the store's own.")
+    parser.add_argument("--candidates", type=int, help="With --exposure reach: how many tools are offered.")
     parser.add_argument("--report", type=Path, help="Take the traces of this report instead of running.")
     wanted = parser.parse_args()
     model = Path(os.environ["AGENT_REACH_MODEL"])
-    report = read_report(wanted.report) if wanted.report else recorded_report(model, wanted.exposure)
+    report = read_report(wanted.report) if wanted.report else recorded_report(model, wanted)
     facts = {
         "model": report.run.model,
         "digest": "sha256:" + hashlib.sha256(model.read_bytes()).hexdigest(),
         "recorded": datetime.now(UTC).date().isoformat(),
         "settings": {key: value for key, value in report.run.model_settings.items() if key != "model_file"},
         "exposure": wanted.exposure,
+        "overlay": wanted.overlay.name if wanted.overlay else "overlay.yaml",
+        "candidates": wanted.candidates,
     }
     redactor = Redactor.standard()
     target = HERE / "recordings" / f"{wanted.name}.jsonl"
