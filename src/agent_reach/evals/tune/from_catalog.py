@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agent_reach.catalog.similar import similar_pairs
 from agent_reach.config.settings import RunConfig
 from agent_reach.evals.interventions.base import Situation
 from agent_reach.evals.tune.from_failures import border_proposal
 from agent_reach.evals.tune.proposals import Proposal, merged
 from agent_reach.lint.catalog import lint_catalog
+from agent_reach.records.finding import Finding
 from agent_reach.records.message import Message
+from agent_reach.records.report import SimilarPair
 from agent_reach.records.task import Task
 
 if TYPE_CHECKING:
@@ -21,9 +22,16 @@ if TYPE_CHECKING:
 _EMPTY: tuple[Any, ...] = (None, "", [], {}, ())
 
 
-def lint_proposals(catalog: Catalog, concerned: Sequence[str]) -> Iterator[Proposal]:
-    """What lint would write for tools that took part in failures; places that lint leaves to a person are passed over."""
-    for finding in lint_catalog(catalog).findings:
+def lint_proposals(
+    catalog: Catalog, pairs: tuple[SimilarPair, ...], concerned: Collection[str]
+) -> Iterator[Proposal]:
+    """What lint would write: each kind of mend for the whole catalog, then each place of a tool that took part in failures.
+
+    `pairs` are the look-alike pairs of the catalog. Places that lint leaves to a person are passed over.
+    """
+    findings = lint_catalog(catalog, pairs=pairs).findings
+    yield from _bundles(catalog, pairs, findings)
+    for finding in findings:
         written = finding.data.get("proposal")
         if finding.subject not in concerned or not isinstance(written, Mapping):
             continue
@@ -38,11 +46,12 @@ def lint_proposals(catalog: Catalog, concerned: Sequence[str]) -> Iterator[Propo
             )
 
 
-def bundles(catalog: Catalog) -> Iterator[Proposal]:
+def _bundles(
+    catalog: Catalog, pairs: Sequence[SimilarPair], findings: Sequence[Finding]
+) -> Iterator[Proposal]:
     """One proposal per kind of mend for the whole catalog: only these can be confirmed on tools that no tuning task needs."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
-    pairs = similar_pairs(catalog)
-    for finding in lint_catalog(catalog, pairs=pairs).findings:
+    for finding in findings:
         patch = _filled(finding.data.get("proposal"))
         if patch:
             groups.setdefault(finding.code, []).append(patch)
@@ -74,9 +83,16 @@ def _filled(value: Any) -> Any:
 
 
 def exposure_proposals(
-    catalog: Catalog, config: RunConfig, situations: Sequence[Situation], tasks: Sequence[Task]
+    catalog: Catalog,
+    pairs: Sequence[SimilarPair],
+    config: RunConfig,
+    situations: Sequence[Situation],
+    tasks: Sequence[Task],
 ) -> Iterator[Proposal]:
-    """Tools that no task needs and that stood in for right ones, or that another wholly covers; more or fewer candidates."""
+    """Tools that no task needs and that stood in for right ones, or that another wholly covers; more or fewer candidates.
+
+    `pairs` are the look-alike pairs of the catalog.
+    """
     needed = {
         tool.key
         for task in tasks
@@ -84,7 +100,7 @@ def exposure_proposals(
         if (tool := catalog.resolve(name)) is not None
     }
     wrongly = Counter(key for situation in situations for key in situation.chosen)
-    covered = _covered(catalog, needed)
+    covered = _covered(catalog, pairs, needed)
     for key, count in wrongly.most_common():
         if key not in needed:
             by = covered.get(key)
@@ -109,10 +125,10 @@ def exposure_proposals(
         yield from _candidates(config, situations)
 
 
-def _covered(catalog: Catalog, needed: set[str]) -> dict[str, str]:
+def _covered(catalog: Catalog, pairs: Sequence[SimilarPair], needed: set[str]) -> dict[str, str]:
     """Tool -> a look-alike that is needed and takes all its parameters."""
     found: dict[str, str] = {}
-    for pair in similar_pairs(catalog):
+    for pair in pairs:
         for key, other in ((pair.left, pair.right), (pair.right, pair.left)):
             own, by = catalog.get(key), catalog.get(other)
             if other in needed and key not in needed and set(own.parameters) <= set(by.parameters):

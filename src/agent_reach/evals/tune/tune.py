@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from agent_reach.catalog.similar import similar_pairs
 from agent_reach.config.settings import RunConfig
 from agent_reach.evals.interventions.base import Situation
 from agent_reach.evals.statistics import ratio_interval
 from agent_reach.evals.trials.laboratory import BudgetEnded, Laboratory, LaboratoryOptions
 from agent_reach.evals.trials.variant import Variant
-from agent_reach.evals.tune.from_catalog import bundles, exposure_proposals, lint_proposals
+from agent_reach.evals.tune.from_catalog import exposure_proposals, lint_proposals
 from agent_reach.evals.tune.from_failures import failure_bundles, failure_proposals
 from agent_reach.evals.tune.halves import split_halves
 from agent_reach.evals.tune.proposals import Proposal, merged
@@ -212,12 +213,12 @@ class _Tuning:
 
     async def _proposals(self) -> list[Proposal]:
         situations = await self._situations()
+        catalog = self.opened.catalog
+        pairs = similar_pairs(catalog)
         found = failure_proposals(situations, self.tuning)
         if self.writer is not None:
-            found = await written_proposals(self.writer, found, self.opened.catalog) + found
-        found += exposure_proposals(
-            self.opened.catalog, self.opened.config, situations, self.opened.suite.tasks
-        )
+            found = await written_proposals(self.writer, found, catalog) + found
+        found += exposure_proposals(catalog, pairs, self.opened.config, situations, self.opened.suite.tasks)
         unique: dict[str, Proposal] = {}
         for proposal in found:
             unique.setdefault(proposal.name, proposal)
@@ -225,10 +226,7 @@ class _Tuning:
         asked = [*failure_bundles(ordered), *ordered]
         if self.options.lint:
             concerned = {key for s in situations for key in (*((s.tool.key,) if s.tool else ()), *s.chosen)}
-            asked += [
-                *bundles(self.opened.catalog),
-                *lint_proposals(self.opened.catalog, sorted(concerned)),
-            ]
+            asked += lint_proposals(catalog, pairs, concerned)
         return list({proposal.name: proposal for proposal in reversed(asked)}.values())[::-1][
             : self.options.proposals
         ]
