@@ -58,8 +58,9 @@ def analyse(graph: ToolGraph) -> GraphAnalysis:
     if graph.grants is not None:
         findings.extend(permission_mask(graph.catalog, graph.grants).findings)
     findings.extend(_dead_partition(item) for item in partitions if item.dead)
+    reached = reach(graph)
     return GraphAnalysis(
-        reach=reach(graph), dead=dead_tools(None, graph.catalog, graph=graph), skew=call_skew(graph),
+        reach=reached, dead=dead_tools(None, graph.catalog, graph=graph, reached=reached), skew=call_skew(graph),
         states=tool_states(graph), structure=structure(graph), unresolved=unresolved_inputs(graph),
         changes=cheapest_changes(graph), traffic=traffic(graph), partitions=partitions,
         hallucinated=graph.hallucinated, findings=tuple(findings),
@@ -74,7 +75,7 @@ def partition_recall(graph: ToolGraph) -> tuple[PartitionRecall, ...]:
     for place in range(len(table)):
         if table.target[place] < first:
             continue
-        given = table.metadata[place] or {}
+        given = table.metadata.get(place, {})
         tool = table.nodes[table.source[place]]
         name = table.nodes[table.target[place]].removeprefix(f"partition:{tool}/")
         recalled, share = int(given.get("recalled", 0)), given.get("share")

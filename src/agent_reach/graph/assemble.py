@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,20 +24,22 @@ PARTITION = "partition:"
 
 @dataclass(slots=True)
 class EdgeTable:
-    """Edges as flat lists. Nodes 0..entry_count-1 are entries, then tools in catalog order, then partitions."""
+    """Edges as flat columns; `counts` and `metadata` by place, only where there are some.
+
+    Nodes 0..entry_count-1 are entries, then tools in catalog order, then partitions.
+    """
 
     nodes: list[str]
     entry_count: int
     tool_count: int
-    source: list[int] = field(default_factory=list)
-    target: list[int] = field(default_factory=list)
-    score: list[float] = field(default_factory=list)
-    trusted: list[bool] = field(default_factory=list)
+    source: array[int] = field(default_factory=lambda: array("q"))
+    target: array[int] = field(default_factory=lambda: array("q"))
+    score: array[float] = field(default_factory=lambda: array("d"))
+    trusted: bytearray = field(default_factory=bytearray)
     origin: list[str] = field(default_factory=list)
-    structural: list[float | None] = field(default_factory=list)
     candidate: list[Candidate | None] = field(default_factory=list)
-    counts: list[HopCounts | None] = field(default_factory=list)
-    metadata: list[Mapping[str, Any] | None] = field(default_factory=list)
+    counts: dict[int, HopCounts] = field(default_factory=dict)
+    metadata: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     index: dict[str, int] = field(default_factory=dict)
     assumed_offered: bool = False
@@ -48,24 +51,24 @@ class EdgeTable:
 
     def add(
         self, source: int, target: int, score: float, trusted: bool, origin: str,
-        *, structural: float | None = None, candidate: Candidate | None = None, counts: HopCounts | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        *, candidate: Candidate | None = None, counts: HopCounts | None = None, metadata: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         """Append one edge."""
+        if counts is not None:
+            self.counts[len(self.source)] = counts
+        if metadata is not None:
+            self.metadata[len(self.source)] = metadata
         self.source.append(source)
         self.target.append(target)
         self.score.append(score)
         self.trusted.append(trusted)
         self.trusted_count += trusted
         self.origin.append(origin)
-        self.structural.append(structural)
         self.candidate.append(candidate)
-        self.counts.append(counts)
-        self.metadata.append(metadata)
 
     def latency(self, place: int) -> float | None:
         """Mean latency of the hop in ms, None where no trace told it."""
-        counts = self.counts[place]
+        counts = self.counts.get(place)
         return (
             counts.latency_sum / counts.latency_count if counts is not None and counts.latency_count else None
         )
@@ -80,9 +83,9 @@ class EdgeTable:
 
     def record(self, place: int) -> Edge:
         """One edge as a record with its evidence."""
-        counts = self.counts[place]
-        structural, planning, execution = measured(self.structural[place], counts)
+        counts = self.counts.get(place)
         candidate = self.candidate[place]
+        structural, planning, execution = measured(_structural(candidate), counts)
         bindings = candidate.bindings if candidate is not None else ()
         evidence = EdgeEvidence(
             structural=structural,
@@ -95,12 +98,16 @@ class EdgeTable:
             truncation_rate=counts.truncated / counts.taken if counts is not None and counts.taken else None,
             latency_ms=self.latency(place),
             origin=self.origin[place],
-            metadata=_metadata(self.metadata[place], counts),
+            metadata=_metadata(self.metadata.get(place), counts),
         )
         return Edge(
             source=self.nodes[self.source[place]], target=self.nodes[self.target[place]],
-            score=round(self.score[place], 6), trusted=self.trusted[place], evidence=evidence,
+            score=round(self.score[place], 6), trusted=bool(self.trusted[place]), evidence=evidence,
         )  # fmt: skip
+
+
+def _structural(candidate: Candidate | None) -> float | None:
+    return candidate.score if candidate is not None else None
 
 
 def _flow_bindings(counts: HopCounts | None) -> tuple[Binding, ...]:
@@ -236,7 +243,6 @@ def _tool_edges(
                 candidate.score,
                 candidate.score > trust_above,
                 "inferred",
-                structural=candidate.score,
                 candidate=candidate,
             )
             continue
@@ -259,8 +265,7 @@ def _scored(
     table: EdgeTable, pair: tuple[int, int], candidate: Candidate | None, counts: HopCounts | None,
     options: GraphOptions, hand: _HandMade,
 ) -> None:  # fmt: skip
-    structural = candidate.score if candidate is not None else None
-    parts = measured(structural, counts)
+    parts = measured(_structural(candidate), counts)
     score = score_of(parts, options)
     trusted = is_trusted(score, parts, counts, options)
     origin = "observed" if candidate is None else "inferred"
@@ -278,7 +283,6 @@ def _scored(
         score,
         trusted,
         origin,
-        structural=structural,
         candidate=candidate,
         counts=counts,
         metadata=metadata,

@@ -2,7 +2,7 @@
 
     graph = ToolGraph.build(catalog)                     # schemas alone
     graph = ToolGraph.build(catalog, traces)             # and what really happened
-    graph.edges, graph.reach(), graph.dead_tools()
+    graph.edges; analyse(graph).reach, analyse(graph).dead
 
 Edges are kept in flat lists; `Edge` records are made when they are asked for, so that 200,000 of them cost little.
 """

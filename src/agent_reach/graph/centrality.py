@@ -24,14 +24,9 @@ def betweenness(
     size = len(out)
     if size < 3:
         return [0.0] * size, True
-    neighbours = [
-        sorted({target for target in targets if target != node}) for node, targets in enumerate(out)
-    ]
-    begin = np.zeros(size + 1, dtype=np.int64)
-    np.cumsum([len(targets) for targets in neighbours], out=begin[1:])
-    if not begin[-1]:
+    begin, right = _rows(out, np)
+    if not right.size:
         return [0.0] * size, True
-    right = np.fromiter(chain.from_iterable(neighbours), dtype=np.int64, count=int(begin[-1]))
     is_exact = size <= exact
     starts = np.arange(size)
     if not is_exact:
@@ -41,6 +36,19 @@ def betweenness(
         total += _from(starts[place : place + BATCH], size, right, begin, np)
     total *= size / len(starts)
     return (total / ((size - 1) * (size - 2))).tolist(), is_exact
+
+
+def _rows(out: Sequence[Sequence[int]], np: Any) -> tuple[Any, Any]:
+    """Where the targets of each node begin, and all targets; each once, in order, no self-loops."""
+    size = len(out)
+    counts = np.fromiter(map(len, out), dtype=np.int64, count=size)
+    right = np.fromiter(chain.from_iterable(out), dtype=np.int64, count=int(counts.sum()))
+    left = np.repeat(np.arange(size), counts)
+    pairs = np.sort((left * size + right)[left != right], kind="stable")
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+    begin = np.zeros(size + 1, dtype=np.int64)
+    np.cumsum(np.bincount(pairs // size, minlength=size), out=begin[1:])
+    return begin, pairs % size
 
 
 def _from(starts: Any, size: int, right: Any, begin: Any, np: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.graph.evidence import Evidence
 from agent_reach.graph.options import GraphOptions
-from agent_reach.graph.reach import reach
+from agent_reach.graph.reach import ReachResult, reach
 from agent_reach.records.trace import Trace
 from agent_reach.text.counting import count_json_tokens
 
@@ -40,12 +40,13 @@ def dead_tools(
     *,
     graph: ToolGraph | None = None,
     evidence: Evidence | None = None,
+    reached: ReachResult | None = None,
 ) -> tuple[DeadTool, ...]:
     """Dead tools of a catalog, heaviest first.
 
     Blocked tools, and those no trusted path leads to, are `unreachable`. Where the traces say what was offered, the rest is
     `never_offered` or `offered_never_called`; where they do not (or there are none), an uncalled tool is `unknown`.
-    Tools on the user's side are left out.
+    Tools on the user's side are left out. `reached` is the reach of the graph where it is known already.
     """
     if graph is not None and evidence is None and traces is None:
         evidence = graph.evidence
@@ -55,7 +56,7 @@ def dead_tools(
     blocked: dict[str, tuple[str, ...]] = {}
     cut_off: set[str] = set()
     if graph is not None:
-        found = reach(graph)
+        found = reached if reached is not None else reach(graph)
         blocked, cut_off = found.blocked, set(found.unreachable)
     dead = []
     for tool in catalog.tools:

@@ -34,7 +34,8 @@ def map_document(graph: ToolGraph, analysis: GraphAnalysis) -> dict[str, Any]:
             "hops": cost.hops if cost else None, "cost": round(cost.cost, 6) if cost else None,
             "physical": state.physical, "semantic": state.semantic, "execution": state.execution,
             "first_broken": state.first_broken, "blocked": list(analysis.reach.blocked.get(tool.key, ())),
-            "called": analysis.skew.called.get(tool.key, 0), "tokens": token_weight(graph.catalog, tool.key),
+            "called": analysis.skew.called.get(tool.key, 0),
+            "tokens": dead[tool.key].tokens if tool.key in dead else token_weight(graph.catalog, tool.key),
             "summary": _first_line(tool.note.summary if tool.note else tool.description),
         }  # fmt: skip
         if tool.key in dead:
@@ -45,7 +46,7 @@ def map_document(graph: ToolGraph, analysis: GraphAnalysis) -> dict[str, Any]:
     kept = [
         place
         for place in range(len(table))
-        if len(table) <= MANY_EDGES or table.trusted[place] or table.counts[place] is not None
+        if len(table) <= MANY_EDGES or table.trusted[place] or place in table.counts
     ]
     reach = analysis.reach
     return {

@@ -6,6 +6,7 @@ Every walk is iterative, so that no cycle, self-loop or long chain can hang it o
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 
@@ -16,35 +17,35 @@ INFINITE = float("inf")
 
 
 class Network:
-    """Nodes 0..n-1 with the trusted edges between entries and tools; `removed` nodes and partitions are left out."""
+    """Nodes 0..n-1 with the trusted edges between entries and tools; `removed` nodes and partitions are left out.
+
+    `out` lists the targets of each node and `cost` the prices of the same edges (1 / score, dearer where slow).
+    """
 
     def __init__(self, table: EdgeTable, options: GraphOptions, removed: Collection[int] = ()) -> None:
+        import numpy as np
+
         self.size = table.entry_count + table.tool_count
         self.entries = range(table.entry_count)
-        gone = set(removed)
-        self.out: list[list[int]] = [[] for _ in range(self.size)]
-        self.cost: list[list[float]] = [[] for _ in range(self.size)]
+        source, target = np.asarray(table.source), np.asarray(table.target)
+        score = np.asarray(table.score)
+        present = np.zeros(len(table.nodes), dtype=bool)
+        present[: self.size] = True
+        present[list(removed)] = False
+        kept = np.flatnonzero(
+            np.asarray(table.trusted, dtype=bool) & (score > 0) & present[source] & present[target]
+        )
+        kept = kept[np.argsort(source[kept], kind="stable")]
+        price = 1.0 / score[kept]
         unit = options.latency_unit * 1000
-        size = self.size
-        out, cost, counted = self.out, self.cost, table.counts
-        for place, (source, target, score, trusted) in enumerate(
-            zip(table.source, table.target, table.score, table.trusted, strict=True)
-        ):
-            if (
-                not trusted
-                or score <= 0
-                or source >= size
-                or target >= size
-                or source in gone
-                or target in gone
-            ):
-                continue
-            out[source].append(target)
-            price = 1.0 / score
-            counts = counted[place]
-            if counts is not None and counts.latency_count:
-                price *= max(1.0, counts.latency_sum / counts.latency_count / unit)
-            cost[source].append(price)
+        slow = {place: latency for place in table.counts if (latency := table.latency(place)) is not None}
+        if slow:
+            price *= [max(1.0, slow.get(place, 0.0) / unit) for place in kept.tolist()]
+        ends = np.cumsum(np.bincount(source[kept], minlength=self.size)).tolist()
+        targets, prices = target[kept].tolist(), price.tolist()
+        spans = list(itertools.pairwise([0, *ends]))
+        self.out: list[list[int]] = [targets[start:end] for start, end in spans]
+        self.cost: list[list[float]] = [prices[start:end] for start, end in spans]
 
     def hops_from(self, starts: Iterable[int]) -> list[int]:
         """Fewest hops from any of the starts; -1 where no path leads."""
@@ -54,14 +55,16 @@ class Network:
             if found[start] < 0:
                 found[start] = 0
                 queue.append(start)
+        missing = self.size - len(queue)
         out = self.out
-        while queue:
+        while queue and missing:
             node = queue.popleft()
             further = found[node] + 1
             for target in out[node]:
                 if found[target] < 0:
                     found[target] = further
                     queue.append(target)
+                    missing -= 1
         return found
 
     def costs_from(self, starts: Iterable[int]) -> tuple[list[float], list[int]]:
@@ -70,20 +73,31 @@ class Network:
         before = [-1] * self.size
         heap: list[tuple[float, int]] = []
         for start in starts:
-            found[start] = 0.0
-            heap.append((0.0, start))
+            if found[start]:
+                found[start] = 0.0
+                heap.append((0.0, start))
         heapq.heapify(heap)
+        missing = self.size - len(heap)
+        dearest = INFINITE
         out, cost = self.out, self.cost
+        least = min((min(prices) for prices in cost if prices), default=INFINITE)
         while heap:
             price, node = heapq.heappop(heap)
+            if price + least >= dearest:
+                break
             if price > found[node]:
                 continue
             for target, step in zip(out[node], cost[node], strict=True):
                 total = price + step
-                if total < found[target]:
+                known = found[target]
+                if total < known:
                     found[target] = total
                     before[target] = node
                     heapq.heappush(heap, (total, target))
+                    missing -= known == INFINITE
+            if not missing and dearest == INFINITE:
+                # Every node has a price now, so no step from here on can better one that is above the dearest of them.
+                dearest = max(found)
         return found, before
 
 

@@ -47,6 +47,7 @@ def tool_states(graph: ToolGraph) -> tuple[ToolStates, ...]:
     blocked = blocked_tools(graph)
     right, chosen = _decisions(graph)
     working = _reached_by_working_hops(graph)
+    offers = _offers(graph)
     found = []
     for tool in graph.catalog.tools:
         key = tool.key
@@ -57,7 +58,7 @@ def tool_states(graph: ToolGraph) -> tuple[ToolStates, ...]:
             if graph.physical.get(key, ("",))[0] == "reachable"
             else "unknown"
         )
-        offered = _offered(graph, key)
+        offered = key in offers if offers is not None else None
         semantic: State = "unknown"
         if offered is False:
             semantic = "broken"
@@ -81,19 +82,18 @@ def tool_states(graph: ToolGraph) -> tuple[ToolStates, ...]:
     return tuple(found)
 
 
-def _offered(graph: ToolGraph, key: str) -> bool | None:
-    evidence = graph.evidence
+def _offers(graph: ToolGraph) -> set[str] | None:
+    """The tools that were offered: as traces say, else as the settings say; None where neither does."""
+    evidence, table = graph.evidence, graph.table
     if evidence is not None and evidence.with_exposure:
-        counts = evidence.tools.get(key)
-        return counts is not None and bool(counts.offered or counts.called)
-    if graph.options.offered is not None:
-        entries = {
-            graph.table.target[place]
-            for place in range(len(graph.table))
-            if graph.table.source[place] < graph.table.entry_count
-        }
-        return graph.table.index[key] in entries
-    return None
+        return {key for key, counts in evidence.tools.items() if counts.offered or counts.called}
+    if graph.options.offered is None:
+        return None
+    return {
+        table.nodes[target]
+        for source, target in zip(table.source, table.target, strict=True)
+        if source < table.entry_count
+    }
 
 
 def _decisions(graph: ToolGraph) -> tuple[Counter[str], Counter[str]]:

@@ -50,7 +50,7 @@ def traffic(graph: ToolGraph, *, limit: int = 50) -> Traffic | None:
     for place in range(len(table)):
         if not (table.is_tool(table.source[place]) and table.is_tool(table.target[place])):
             continue
-        counts = table.counts[place]
+        counts = table.counts.get(place)
         source, target = table.nodes[table.source[place]], table.nodes[table.target[place]]
         if counts is None or not counts.taken:
             if table.trusted[place] and source != target:

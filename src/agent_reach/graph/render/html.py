@@ -105,7 +105,7 @@ def _data(graph: ToolGraph, analysis: GraphAnalysis, language: Language) -> dict
 
 def _why(graph: ToolGraph, place: int) -> str:
     candidate = graph.table.candidate[place]
-    counts = graph.table.counts[place]
+    counts = graph.table.counts.get(place)
     parts = [
         f"{item.source_field} → {item.target_field}" for item in (candidate.bindings[:2] if candidate else ())
     ]

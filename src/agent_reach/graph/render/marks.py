@@ -94,7 +94,7 @@ def picture(
         source, target = table.source[place], table.target[place]
         if not table.trusted[place] or source == target:
             continue
-        counts = table.counts[place]
+        counts = table.counts.get(place)
         if (
             source < table.entry_count
             and table.origin[place] == "assumed"
@@ -115,7 +115,7 @@ def picture(
 def edge_kind(graph: ToolGraph, place: int) -> str:
     """The kind of evidence that carries an edge: walked before hand-made before planned before schema."""
     table = graph.table
-    counts = table.counts[place]
+    counts = table.counts.get(place)
     if counts is not None and counts.taken:
         return "walked"
     if table.source[place] < table.entry_count:

@@ -103,7 +103,7 @@ def to_graphml(graph: ToolGraph) -> str:
         source, target = (
             table.nodes[end].translate(_XML_BAD) for end in (table.source[place], table.target[place])
         )
-        counts = table.counts[place]
+        counts = table.counts.get(place)
         lines.append(
             f'<edge source={quoteattr(source)} target={quoteattr(target)}><data key="score">{table.score[place]:.6f}</data>'
             f'<data key="trusted">{"true" if table.trusted[place] else "false"}</data>'
