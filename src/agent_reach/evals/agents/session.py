@@ -10,19 +10,29 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from agent_reach.backends.base import Backend
+from agent_reach.calls.arguments import read_arguments
 from agent_reach.calls.duplicates import DuplicatePolicy, mark_duplicates
 from agent_reach.calls.identifiers import unique_id
 from agent_reach.calls.records import ParsedCall
+from agent_reach.catalog.naming import resolve_emitted_name
 from agent_reach.evals.agents.base import ModelReply
+from agent_reach.evals.agents.deadline import Deadline
+from agent_reach.evals.agents.record import AttemptRecord, emitted_call, result_block_id
+from agent_reach.evals.agents.refusals import (
+    ambiguous_name,
+    duplicate_of,
+    illegal_arguments,
+    no_such_tool,
+    not_permitted,
+)
 from agent_reach.evals.context.conversation import Conversation
-from agent_reach.evals.context.slots import fill_slots, slots_block
 from agent_reach.evals.exposure import ExposedTools
-from agent_reach.records.context import ContextBlock, StateSlot
+from agent_reach.records.context import ContextBlock
 from agent_reach.records.finding import Finding
 from agent_reach.records.task import Task
 from agent_reach.records.tool import Tool
@@ -31,15 +41,12 @@ from agent_reach.records.trace import (
     Call,
     CallOutcome,
     CandidateScore,
-    ErrorKind,
     Step,
     Trace,
 )
 
 if TYPE_CHECKING:
     from agent_reach.catalog.catalog import Catalog
-
-_LISTED_NAMES = 5
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,17 +97,12 @@ class AttemptSession:
         self._backend = backend
         self._missing = exposed.permissions_missing
         self._offered = {tool.key for tool in exposed.tools}
-        self._steps: list[Step] = []
-        self._results: list[ContextBlock] = []
-        self._slots: tuple[StateSlot, ...] = task.state_slots
-        self._findings: list[Finding] = []
-        self._final_text = ""
+        self._record = AttemptRecord(task.state_slots)
         self._turn = 0
         self._open: _OpenStep | None = None
         self._started_at = settings.clock()
-        self._deadline: asyncio.Timeout | None = None
+        self._deadline = Deadline()
         self._adopted: Trace | None = None
-        self._metadata: dict[str, Any] = {}
 
     # --- what the agent sees
 
@@ -117,59 +119,40 @@ class AttemptSession:
     @property
     def context(self) -> tuple[ContextBlock, ...]:
         """The context blocks given so far, results of calls included."""
-        return (*self.conversation.blocks, *self._results)
+        return (*self.conversation.blocks, *self._record.results)
 
     @property
     def step_index(self) -> int:
         """The number of the next step."""
-        return len(self._steps)
+        return self._record.step_index
 
     def messages(self) -> list[dict[str, Any]]:
         """The messages of the next request, in the form of the chat API."""
-        self.conversation.set_slots(self._slots)
+        self.conversation.set_slots(self._record.slots)
         return self.conversation.messages(self.step_index)
 
     def is_known(self, name: str) -> bool:
         """True if a name that a model wrote means a tool of the catalog."""
-        from agent_reach.catalog.naming import resolve_emitted_name
-
         return resolve_emitted_name(name, self.catalog).tool is not None
 
     def wire_name(self, name: str) -> str:
         """The name on the wire of the tool that an emitted name means; the emitted name where it means none."""
-        from agent_reach.catalog.naming import resolve_emitted_name
-
         tool = resolve_emitted_name(name, self.catalog).tool
         return self.catalog.wire_name(tool) if tool is not None else name
 
     # --- time
 
-    def bind_deadline(self, deadline: asyncio.Timeout) -> None:
+    def bind_deadline(self, limit: asyncio.Timeout) -> None:
         """The time limit of the attempt, which `excuse` moves."""
-        self._deadline = deadline
+        self._deadline.bind(limit)
 
     def excuse(self, seconds: float) -> None:
         """Time that the agent did not spend deciding (a rate limit, a queue): the limit moves by as much."""
-        if self._deadline is None or seconds <= 0:
-            return
-        when = self._deadline.when()
-        if when is not None and not self._deadline.expired():
-            self._deadline.reschedule(when + seconds)
+        self._deadline.extend(seconds)
 
-    @contextmanager
-    def suspended(self) -> Iterator[None]:
+    def suspended(self) -> AbstractContextManager[None]:
         """The clock of the attempt stands still: the agent waits for its turn."""
-        when = self._deadline.when() if self._deadline is not None else None
-        if self._deadline is None or when is None or self._deadline.expired():
-            yield
-            return
-        loop = asyncio.get_running_loop()
-        remaining = when - loop.time()
-        self._deadline.reschedule(None)
-        try:
-            yield
-        finally:
-            self._deadline.reschedule(loop.time() + remaining)
+        return self._deadline.suspended()
 
     # --- what the agent does
 
@@ -183,7 +166,7 @@ class AttemptSession:
         marked = mark_duplicates(
             parsed.calls, policy=self.settings.duplicates, is_safe_to_repeat=self._is_safe_to_repeat
         )
-        self._steps.append(
+        self._record.add_step(
             Step(
                 index=index,
                 text=parsed.text,
@@ -199,19 +182,19 @@ class AttemptSession:
                 offered=self._offered_now(),
             )
         )
-        self._findings.extend(parsed.findings)
+        self._record.note(parsed.findings)
         self.conversation.add_reply(reply.message)
-        self._final_text = parsed.text
+        self._record.final_text = parsed.text
         done: list[Call] = []
         for parsed_call in marked:
             original = next((call for call in done if call.call_id == parsed_call.duplicate_of), None)
             pending = Call(
                 call_id=parsed_call.call_id, name=parsed_call.name, arguments=parsed_call.arguments
             )
-            self._steps[index] = dataclasses.replace(self._steps[index], calls=(*done, pending))
+            self._record.set_calls(index, (*done, pending))
             call = await self._execute(parsed_call, index, original)
             done.append(call)
-            self._steps[index] = dataclasses.replace(self._steps[index], calls=tuple(done))
+            self._record.set_calls(index, done)
             self._show_result(parsed_call, call, results_as)
         for problem in parsed.problems:
             self.conversation.add_user(f"The tool call could not be read ({problem.code}): {problem.message}")
@@ -222,8 +205,6 @@ class AttemptSession:
 
         Arguments that JSON cannot carry are problems of the call; raises `TypeError` for a name that is no text.
         """
-        from agent_reach.calls.arguments import read_arguments
-
         name = checked_text(name, "the name of a tool")
         read = read_arguments(arguments)
         parsed = ParsedCall(
@@ -237,7 +218,7 @@ class AttemptSession:
         )
         step = self._join_step()
         position = step.add(Call(call_id=parsed.call_id, name=parsed.name, arguments=parsed.arguments))
-        self._store(step)
+        self._record.set_calls(step.index, step.calls)
         try:
             call = await self._execute(parsed, step.index, None)
         finally:
@@ -245,7 +226,7 @@ class AttemptSession:
             if step.running == 0 and self._open is step:
                 self._open = None
         step.calls[position] = call
-        self._store(step)
+        self._record.set_calls(step.index, step.calls)
         assert call.outcome is not None
         return call.outcome
 
@@ -256,8 +237,8 @@ class AttemptSession:
         """
         text, raw = checked_text(text, "what is said"), checked_text(raw, "raw")
         self._open = None
-        self._steps.append(Step(index=self.step_index, text=text, raw=raw or text))
-        self._final_text = text
+        self._record.add_step(Step(index=self.step_index, text=text, raw=raw or text))
+        self._record.final_text = text
 
     def next_turn(self) -> str | None:
         """The user's next scripted words, added to the conversation and the record; None when there are none."""
@@ -266,7 +247,7 @@ class AttemptSession:
         self._turn += 1
         words = self.task.turns[self._turn].user
         self._open = None
-        self._steps.append(Step(index=self.step_index, kind="user", text=words))
+        self._record.add_step(Step(index=self.step_index, kind="user", text=words))
         self.conversation.add_user(words)
         self.query = words
         if self._re_expose is not None:
@@ -277,7 +258,7 @@ class AttemptSession:
 
     def note(self, finding: Finding) -> None:
         """Keep a finding with the trace."""
-        self._findings.append(finding)
+        self._record.note([finding])
 
     def adopt(self, trace: Trace) -> None:
         """Take a trace that exists already in place of everything recorded here."""
@@ -286,44 +267,26 @@ class AttemptSession:
     # --- execution
 
     def _is_safe_to_repeat(self, name: str) -> bool:
-        from agent_reach.catalog.naming import resolve_emitted_name
-
         tool = resolve_emitted_name(name, self.catalog).tool
         return tool is not None and tool.is_read_only
 
     async def _execute(self, parsed: ParsedCall, step: int, original: Call | None) -> Call:
-        from agent_reach.catalog.naming import resolve_emitted_name
-
         resolution = resolve_emitted_name(parsed.name, self.catalog)
         tool = resolution.tool
-        metadata: dict[str, Any] = {}
-        if tool is not None and resolution.repair:
-            metadata["name_repair"] = resolution.repair
-        if parsed.repairs:
-            metadata["repairs"] = list(parsed.repairs)
-        if parsed.emitted_id and parsed.emitted_id != parsed.call_id:
-            metadata["emitted_id"] = parsed.emitted_id
-        if parsed.origin not in ("tool_calls", "python"):
-            metadata["origin"] = parsed.origin
-        call = Call(
-            call_id=parsed.call_id,
-            name=parsed.name,
-            tool=tool.key if tool else None,
-            arguments=parsed.arguments,
-            raw_arguments=parsed.raw_arguments,
-            problems=parsed.problems,
-            started_at=self.settings.clock(),
-            metadata=metadata,
-        )
+        call = emitted_call(parsed, resolution, self.settings.clock())
         if original is not None and original.outcome is not None:
             return dataclasses.replace(
                 call,
-                outcome=_duplicate_outcome(original),
-                metadata={**metadata, "duplicate_of": original.call_id},
+                outcome=duplicate_of(original),
+                metadata={**call.metadata, "duplicate_of": original.call_id},
             )
         if tool is None:
-            ambiguous = resolution.candidates if resolution.is_ambiguous else ()
-            return dataclasses.replace(call, outcome=self._unknown(parsed.name, ambiguous))
+            outcome = (
+                ambiguous_name(parsed.name, resolution.candidates)
+                if resolution.is_ambiguous
+                else no_such_tool(parsed.name, self.tools)
+            )
+            return dataclasses.replace(call, outcome=outcome)
         call, arguments = self._ready(call, tool, parsed)
         refusal = self._refusal(tool, parsed, call.problems)
         outcome = refusal or await self._backend.call(
@@ -357,47 +320,20 @@ class AttemptSession:
         self, tool: Tool, parsed: ParsedCall, problems: Sequence[ArgumentProblem]
     ) -> CallOutcome | None:
         if tool.key in self._missing:
-            lacking = ", ".join(self._missing[tool.key])
-            return _refused("permission", f"{tool.name} is not permitted here: {lacking} is missing")
+            return not_permitted(tool, self._missing[tool.key])
         if tool.key not in self._offered:
-            return self._unknown(parsed.name, ())
+            return no_such_tool(parsed.name, self.tools)
         if problems:
-            return _refused("argument", argument_text(tool, problems))
+            return illegal_arguments(tool, problems)
         return None
-
-    def _unknown(self, name: str, candidates: Sequence[str]) -> CallOutcome:
-        from agent_reach.text.tokens import nearest_names
-
-        if candidates:
-            listed = ", ".join(candidates[:_LISTED_NAMES])
-            return _refused("not_found", f"{name!r} could be {listed}; write the full name")
-        near = nearest_names(name, [tool.name for tool in self.tools], limit=_LISTED_NAMES)
-        hint = f"; the nearest are {', '.join(near)}" if near else ""
-        return _refused("not_found", f"there is no tool named {name!r}{hint}")
 
     def _learn(self, tool: Tool, call_id: str, outcome: CallOutcome, step: int) -> None:
         """Results become context blocks, and fill the state slots that name them."""
-        self._findings.extend(outcome.findings)
+        self._record.note(outcome.findings)
         if outcome.metadata.get("stop"):
             self.stopped = True
-        if not outcome.reached_backend or (outcome.off_recording and not outcome.ok):
-            return
-        self._results.append(
-            ContextBlock(
-                id=result_block_id(call_id),
-                kind="tool_result",
-                text=outcome.text,
-                value=outcome.value,
-                call_id=call_id,
-                from_step=step,
-            )
-        )
-        if outcome.ok:
-            filled = fill_slots(self._slots, tool, outcome.value)
-            for before, after in zip(self._slots, filled, strict=True):
-                if after is not before:
-                    self._metadata.setdefault("slots_filled_at", {})[after.name] = step
-            self._slots = filled
+        if outcome.reached_backend and (outcome.ok or not outcome.off_recording):
+            self._record.learn(tool, call_id, outcome, step)
 
     def _show_result(self, parsed: ParsedCall, call: Call, results_as: str) -> None:
         assert call.outcome is not None
@@ -410,14 +346,11 @@ class AttemptSession:
     def _join_step(self) -> _OpenStep:
         if self._open is None:
             self._open = _OpenStep(index=self.step_index)
-            self._steps.append(
+            self._record.add_step(
                 Step(index=self._open.index, candidates=self._take_candidates(), offered=self._offered_now())
             )
         self._open.running += 1
         return self._open
-
-    def _store(self, step: _OpenStep) -> None:
-        self._steps[step.index] = dataclasses.replace(self._steps[step.index], calls=tuple(step.calls))
 
     # --- the record
 
@@ -435,13 +368,7 @@ class AttemptSession:
         """Everything so far; the calls that were cut off in the middle have no outcome."""
         if self._adopted is not None:
             return self._adopted
-        slots = slots_block(self._slots) if self.conversation.shows_slots else None
-        filled_at = self._metadata.get("slots_filled_at", {})
-        first = min(filled_at.values(), default=-1)
-        blocks = self.context
-        if slots is not None:
-            blocks = (*blocks, dataclasses.replace(slots, from_step=first))
-        return Trace(
+        trace = Trace(
             trace_id=self._trace_id,
             query=self.task.query,
             task_id=self.task.id,
@@ -452,15 +379,11 @@ class AttemptSession:
             started_at=self._started_at,
             ended_at=self.settings.clock(),
             exposure=self._first_exposure.exposure,
-            steps=tuple(self._steps),
-            blocks=blocks,
+            blocks=tuple(self.conversation.blocks),
             dropped=self.conversation.dropped,
-            state_slots=self._slots,
             permissions_missing=self._missing,
-            final_text=self._final_text,
-            findings=tuple(self._findings),
-            metadata=dict(self._metadata),
         )
+        return self._record.completed(trace, shows_slots=self.conversation.shows_slots)
 
 
 @dataclasses.dataclass(slots=True)
@@ -481,31 +404,3 @@ def checked_text(value: Any, what: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{what} must be text, not {type(value).__name__} {value!r:.60}")
     return value.encode("utf-8", "replace").decode("utf-8") if not value.isascii() else str(value)
-
-
-def result_block_id(call_id: str) -> str:
-    """The id of the context block that holds a call's result."""
-    return f"result:{call_id}"
-
-
-def argument_text(tool: Tool, problems: Sequence[ArgumentProblem]) -> str:
-    """All problems of a call in one text that a model can act on."""
-    lines = [f"{problem.pointer or 'arguments'}: {problem.message or problem.code}" for problem in problems]
-    return f"the call of {tool.name} was not sent; {len(lines)} problem(s): " + "; ".join(lines)
-
-
-def _refused(kind: ErrorKind, text: str) -> CallOutcome:
-    return CallOutcome(status="failed", error_kind=kind, text=text, message=text, reached_backend=False)
-
-
-def _duplicate_outcome(original: Call) -> CallOutcome:
-    assert original.outcome is not None
-    return dataclasses.replace(
-        original.outcome,
-        text=f"duplicate of {original.call_id}: the same call was made once, see its result",
-        message=f"duplicate of {original.call_id}",
-        reached_backend=False,
-        latency_ms=None,
-        findings=(),
-        metadata={"duplicate_of": original.call_id},
-    )
