@@ -148,3 +148,120 @@ def test_a_value_under_a_secret_key_never_stays(secret):
     assert (
         secret not in str(redactor.value({"outer": [{"api_key": secret}]}).values()) or secret in "[redacted:"
     )
+
+
+own = Redactor(keys=["employee_no", "工号"], patterns=[r"CUS-\d+"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "employee_no: E-4711",
+        "employeeNo=E-4711&x=1",
+        '{"employee_no": "E-4711"}',
+        '{"body": "{\\"employee-no\\": \\"E-4711\\"}"}',
+        '{"employee_no": ["E-4711", {"deep": "E-4711"}], "other": 1}',
+        '{"employee_no": {"old": "E-4711',
+        "<employee_no>E-4711</employee_no>",
+        "我的工号是E-4711，谢谢",
+        "工号：E-4711。",
+        "see CUS-4711",
+    ],
+)
+def test_own_rules_reach_into_texts(text):
+    masked = own.text(text)
+    assert "4711" not in masked
+    assert own.text(masked) == masked
+    assert redactor.text(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["new_employee_no_list: 3", "employee number 4711", '{"employee_no_count": 4711}', "员工号 4711"]
+)
+def test_names_that_only_resemble_a_key_stay(text):
+    assert own.text(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"credentials": {"user": "ann", "pin": "hunter22"}}',
+        'he wrote {"a": "{\\"password\\": \\"hunter22\\"}"}',
+        '{"secret": ["hunter22", 1], "rest": "stays"}',
+    ],
+)
+def test_secret_keys_of_json_in_texts(text):
+    masked = redactor.text(text)
+    assert "hunter22" not in masked
+    assert ("stays" in masked) == ("stays" in text)
+    assert redactor.text(masked) == masked
+
+
+def test_json_in_a_text_stays_json():
+    import json
+
+    text = json.dumps({"employee_no": {"a": [1, "}"]}, "b": 'say "employee_no"', "password": 'x"y'})
+    masked = json.loads(own.text(text))
+    assert masked["b"] == 'say "employee_no"'
+    assert masked["employee_no"].startswith("[redacted:")
+    assert masked["password"].startswith("[redacted:")
+
+
+def test_rules_for_fields():
+    rules = Redactor(
+        keys=["owner"],
+        fields={
+            "customer.phone": "mask",
+            "*.arguments.note": "remove",
+            "public.owner": "keep",
+            "customer.*": "remove",
+        },
+    )
+    value = {"customer": {"phone": "1", "name": "Ann"}, "phone": "2", "public": {"owner": "x"}, "owner": "y"}
+    masked = rules.value(value)
+    assert masked["customer"]["phone"] == "[redacted]"  # both rules have two parts: the later one holds
+    assert masked["customer"]["name"] == "[redacted]"
+    assert masked["phone"] == "2"
+    assert masked["public"] == {"owner": "x"}
+    assert masked["owner"].startswith("[redacted:")
+    assert rules.value({"note": [{"a": "x"}], "keep": 1}, place=("crm/get", "arguments")) == {
+        "note": [{"a": "[redacted]"}],
+        "keep": 1,
+    }
+    assert rules.value('{"note": "x"}', place=("crm/get", "arguments")) == '{"note": "[redacted]"}'
+
+
+def test_the_salt_changes_what_stands_for_a_secret():
+    one, other = Redactor(salt="a"), Redactor(salt="b")
+    assert one.value({"password": "p1"}) == Redactor(salt="a").value({"password": "p1"})
+    assert one.value({"password": "p1"}) != other.value({"password": "p1"})
+
+
+words = st.sampled_from(
+    [
+        "employee_no",
+        '"',
+        '\\"',
+        "'",
+        ":",
+        " ",
+        "{",
+        "}",
+        "[",
+        "]",
+        "E-4711",
+        "password",
+        "=",
+        "\\",
+        ",",
+        "工号",
+        "是",
+        "CUS-1",
+    ]
+)
+
+
+@given(st.lists(words, max_size=30).map("".join))
+def test_masking_a_text_twice_changes_nothing_more(text):
+    once = own.text(text)
+    assert own.text(once) == once

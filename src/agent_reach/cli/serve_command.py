@@ -99,11 +99,12 @@ def _say(address: str, language: Language) -> None:
 
 
 def _project(source: str | None, config: str | None, overlay: str | None, store: str | None) -> ProjectConfig:
-    """The project to serve; a source alone makes one of its own in the current folder."""
+    """The project to serve; a source alone makes one of its own in the current folder, with the redaction rules of the
+    project that the folder belongs to."""
     import dataclasses
 
     from agent_reach.cli.sources import find_project_config
-    from agent_reach.config.settings import ProjectConfig
+    from agent_reach.config.settings import ProjectConfig, RedactionConfig
 
     found = find_project_config(config) if source is None or config else None
     if found is None and source is None:
@@ -111,10 +112,16 @@ def _project(source: str | None, config: str | None, overlay: str | None, store:
             "no tools are named and there is no project here",
             next_step="agent-reach serve mcp.json, or write a reach.yaml with `catalog: mcp.json`",
         )
-    folder = Path.cwd()
-    project = found or ProjectConfig(
-        folder=str(folder), name=folder.name, store=str(folder / ".agent-reach" / "traces.db")
-    )
+    if found is not None:
+        project = found
+    else:
+        folder, around = Path.cwd(), find_project_config()
+        project = ProjectConfig(
+            folder=str(folder),
+            name=folder.name,
+            store=str(folder / ".agent-reach" / "traces.db"),
+            redaction=around.redaction if around is not None else RedactionConfig(),
+        )
     changes: dict[str, Any] = {}
     if source is not None:
         changes["catalog"] = source

@@ -259,13 +259,11 @@ def prune_command(before: str | None, max_megabytes: float | None, store_url: st
 @click.option("--to", "target", metavar="STORE", help="Copy all traces into this store as well.")
 def migrate_command(store_url: str | None, target: str | None) -> int:
     """Bring a store to the current form, and copy it to another one (SQLite to PostgreSQL, say)."""
-    from agent_reach.traces.store.base import TraceStore
-
     with _open(store_url, existing=True) as store:
         if target is None:
             echo("the store is up to date")
             return EXIT_GOOD
-        with TraceStore.open(target) as other:
+        with _open(target) as other:
             echo(f"{other.add_all(store.iterate())} traces copied")
     return EXIT_GOOD
 
@@ -359,20 +357,25 @@ def replay_command(
 
 
 def _open(store_url: str | None, *, read_only: bool = False, existing: bool = False) -> TraceStore:
-    """The store that is meant; with `existing` one that is not there is an error and is not made."""
+    """The store that is meant, written by the project's redaction rules; with `existing` one that is not there is an error
+    and is not made."""
     from agent_reach.cli.sources import find_project_config
     from agent_reach.errors import InputError
     from agent_reach.traces.store.base import TraceStore
 
+    project = find_project_config() if store_url is None or not read_only else None
     if store_url is None:
-        project = find_project_config()
         store_url = project.store if project is not None else _DEFAULT
     file = store_url.removeprefix("sqlite:///").removeprefix("sqlite://")
     if existing and "://" not in file and not Path(file).is_file():
         raise InputError(
             "there is no such store", where=store_url, next_step="check the path given to --store"
         )
-    store = TraceStore.open(store_url, read_only=read_only)
+    store = (
+        TraceStore.of_project(project, url=store_url, read_only=read_only)
+        if project is not None
+        else TraceStore.open(store_url, read_only=read_only)
+    )
     print_findings(store.findings, "en")
     return store
 

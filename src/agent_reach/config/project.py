@@ -5,7 +5,6 @@ Found by walking up from a folder, so that commands need no `--config` inside a 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +13,8 @@ from agent_reach.config.documents import read_document
 from agent_reach.config.fields import Section
 from agent_reach.config.places import catalog_source, existing_path, is_address, suite_paths
 from agent_reach.config.problems import Problems
-from agent_reach.config.settings import EnvironmentGrants, GateConfig, ProjectConfig, RedactionConfig
+from agent_reach.config.redaction import read_redaction
+from agent_reach.config.settings import EnvironmentGrants, GateConfig, ProjectConfig
 from agent_reach.errors import ConfigError
 
 PROJECT_FILE = "reach.yaml"
@@ -97,22 +97,6 @@ def read_gate(section: Section) -> GateConfig:
         on_suspect=cast(Any, inner.choice("on_suspect", ("fail", "warn"), "fail")),
         fail_under=inner.number("fail_under", None, minimum=0, maximum=1, allow_null=True),
     )
-    inner.finish()
-    return config
-
-
-def read_redaction(section: Section) -> RedactionConfig:
-    """The `redaction` part: true, false, or further keys and patterns."""
-    value: Any = section.raw("redaction")
-    inner = section.child("redaction", {"enabled": value} if isinstance(value, bool) else value)
-    config = RedactionConfig(
-        enabled=inner.flag("enabled", True), keys=inner.texts("keys"), patterns=inner.texts("patterns")
-    )
-    for index, pattern in enumerate(config.patterns):
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            inner.refuse("patterns", f"not a regular expression: {error}", "mend the pattern", index)
     inner.finish()
     return config
 

@@ -18,13 +18,8 @@ from agent_reach.config.execution import read_execution
 from agent_reach.config.fields import Section
 from agent_reach.config.places import catalog_source, existing_path, find_suite, suite_paths
 from agent_reach.config.problems import Problems
-from agent_reach.config.project import (
-    PROJECT_FILE,
-    load_project,
-    read_gate,
-    read_grants,
-    read_redaction,
-)
+from agent_reach.config.project import PROJECT_FILE, load_project, read_gate, read_grants
+from agent_reach.config.redaction import read_redaction
 from agent_reach.config.settings import (
     AGENT_TYPES,
     DEFAULT_CONTEXT_ORDER,
@@ -122,8 +117,10 @@ def suite_path(config: RunConfig, name: str) -> Path:
 
 
 def public_settings(settings: Any) -> dict[str, Any]:
-    """A settings record as JSON values without its secrets: keys and proxies are left out, header values masked."""
+    """A settings record as JSON values without its secrets: keys, proxies and salt are left out, header values masked."""
     values = asdict(settings)
+    if isinstance(values.get("redaction"), dict):
+        values["redaction"].pop("salt", None)
     for holder in (values, values.get("agent", {})):
         if isinstance(holder, dict) and "api_key" in holder:
             holder.pop("api_key")

@@ -191,11 +191,15 @@ class GateConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedactionConfig:
-    """What is masked beyond the standard rules before anything is written."""
+    """What is masked beyond the standard rules before anything is written; the fields are those of `Redactor`."""
 
     enabled: bool = True
     keys: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
+    personal: bool = False
+    salt: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_reach.backends.base import Backend
+from agent_reach.config.redaction import redactor_of
 from agent_reach.config.run import load_run_config, public_settings, resolve_run_config, suite_path
 from agent_reach.config.settings import RunConfig
 from agent_reach.errors import ConfigError
@@ -116,12 +117,7 @@ def prepare(config: RunConfig, suite: Any, options: RunOptions) -> Prepared:
         custom=options.backend,
     )
     backends.check()
-    redactor = Redactor(
-        keys=config.redaction.keys,
-        patterns=config.redaction.patterns,
-        known=[config.agent.api_key] if config.agent.api_key else [],
-        enabled=config.redaction.enabled,
-    )
+    redactor = redactor_of(config.redaction, known=[config.agent.api_key] if config.agent.api_key else [])
     return Prepared(
         config=config,
         catalog=catalog,

@@ -5,7 +5,7 @@ Servers are only named here; they start when somebody asks for them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +52,7 @@ def build_gateway(
     gateway = Gateway(
         settings,
         servers,
-        store=_store(settings),
+        store=_store(project, settings, configs),
         other=other,
         permissions=_permissions(project, settings),
         normalize_options=_normalize_options(project),
@@ -108,12 +108,16 @@ def _names_servers(document: Any) -> bool:
     )
 
 
-def _store(settings: GatewaySettings) -> Any:
+def _store(project: ProjectConfig, settings: GatewaySettings, configs: Iterable[ServerConfig]) -> Any:
+    """The trace store, writing by the project's rules; what servers and clients were given as secrets is known to it."""
     if not settings.store:
         return None
     from agent_reach.traces.store.base import TraceStore
+    from agent_reach.wire.secrets import given_secrets
 
-    return TraceStore.open(settings.store, durable=settings.durable)
+    known = {secret for config in configs for secret in given_secrets(config, only_named=True)}
+    known.update(rule.token for rule in settings.clients)
+    return TraceStore.of_project(project, url=settings.store, durable=settings.durable, known=known)
 
 
 def _permissions(project: ProjectConfig, settings: GatewaySettings) -> Permissions:

@@ -1,21 +1,25 @@
 """Masks secrets in text and in JSON values, on by default wherever something is written.
 
-Three kinds of evidence: the name of the key a value stands under (`apiKey`, `X-Api-Key`, `password`), the form of the
-value itself (provider keys, bearer tokens, private keys, JSON web tokens, credentials in addresses), and values that the
-caller named (`known`). A masked value becomes `[redacted:xxxxxxxx]`: eight hex digits of a keyed hash, so that equal
-secrets stay equal for comparing and replaying while the secret cannot be read back. Personal data (emails, phone and id
-numbers) is masked only where it is asked for. It does not see secrets that look like ordinary words under ordinary names.
+Four kinds of evidence: the name of the key a value stands under (`apiKey`, `X-Api-Key`, `password`), in values and in JSON
+within texts; the form of the value itself (provider keys, bearer tokens, private keys, JSON web tokens, credentials in
+addresses); the place of a field (`fields`); and values that the caller named (`known`). A masked value becomes
+`[redacted:xxxxxxxx]`: eight hex digits of a keyed hash, so that equal secrets stay equal for comparing, joining and
+replaying. Who has the key (`salt`) can find out short secrets by trying them all. Personal data (emails, phone and id numbers) is
+masked only where it is asked for. It does not see secrets that look like ordinary words under ordinary names.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
+from agent_reach.redact.named import PLACEHOLDER, key_pattern, mask_json_keys, mask_named
+from agent_reach.redact.places import FieldRules, Place
 from agent_reach.text.tokens import split_identifier
 
 _SECRET_WORDS = frozenset(
@@ -94,7 +98,8 @@ _HINTS = (
     "ghr_", "github_pat", "glpat", "xox", "akia", "asia", "ltai", "aiza", "hf_", "npm_", "pypi-", "://", "key", "pass", "pwd",
     "secret", "credential", "auth", "cookie", "jwt", "otp", "密码", "口令", "密钥", "令牌",
 )  # fmt: skip
-_PLACEHOLDER = re.compile(r"\[redacted:[0-9a-f]{8}\]")
+REMOVED = "[redacted]"
+"""What stands for a value of which nothing may be left."""
 
 
 @lru_cache(maxsize=4096)
@@ -126,8 +131,9 @@ class Redactor:
     """Masks secrets in text and JSON values.
 
     `keys` are further key names to mask and `keep` key names never to mask (both compared by their words); `patterns` are
-    further regular expressions (a group named `secret` masks only that group); `known` are literal secrets (from the
-    environment of servers, say); `personal` masks emails, phone, card and id numbers too; `salt` keys the hash.
+    further regular expressions (a group named `secret` masks only that group); `fields` maps places to `mask`, `remove` or
+    `keep` (see `FieldRules`); `known` are literal secrets (from the environment of servers, say); `personal` masks emails,
+    phone, card and id numbers too; `salt` keys the hash.
     """
 
     def __init__(
@@ -136,20 +142,25 @@ class Redactor:
         keys: Iterable[str] = (),
         keep: Iterable[str] = (),
         patterns: Iterable[str] = (),
+        fields: Mapping[str, str] | None = None,
         known: Iterable[str] = (),
         personal: bool = False,
         enabled: bool = True,
         salt: str = "agent-reach",
     ) -> None:
+        keys = tuple(keys)
         self._enabled = enabled
         self._salt = salt.encode()
         self._keys = frozenset("_".join(split_identifier(key)) for key in keys)
         self._keep = frozenset("_".join(split_identifier(key)) for key in keep)
+        self._named = key_pattern(keys)
         own = tuple(re.compile(pattern) for pattern in patterns)
         self._patterns = own + (_PERSONAL_PATTERNS if personal else ())
+        self._fields = FieldRules(fields) if fields else None
         literals = sorted({text for text in known if len(text) >= 6}, key=len, reverse=True)
-        self._always = bool(self._keys or self._patterns or literals)
         self._known = re.compile("|".join(map(re.escape, literals))) if literals else None
+        escaped = any(json.dumps(text, ensure_ascii=False) != f'"{text}"' for text in literals)
+        self._always = bool(self._keys or self._patterns or self._fields or escaped)
 
     @classmethod
     def standard(cls, *, known: Iterable[str] = ()) -> Redactor:
@@ -166,61 +177,70 @@ class Redactor:
         digest = hmac.new(self._salt, secret.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
         return f"[redacted:{digest[:8]}]"
 
+    def may_hold(self, json_text: str) -> bool:
+        """Whether a value that was written as this JSON may hold something to mask: a cheap look that spares most values the
+        walk through their parts."""
+        if not self._enabled:
+            return False
+        if self._always or _has_hint(json_text):
+            return True
+        return self._known is not None and self._known.search(json_text) is not None
+
     def text(self, text: str) -> str:
         """The text with secret values masked; a text without any comes back as it is."""
         if not self._enabled or not text:
             return text
         if self._known is not None:
             text = self._known.sub(lambda match: self.placeholder(match.group()), text)
+        if self._named is not None:
+            text = mask_named(text, self._named, self.placeholder)
         if _has_hint(text):
+            text = mask_json_keys(text, self.is_secret_key, self.placeholder)
             for pattern in _VALUE_PATTERNS:
                 text = pattern.sub(self._mask, text)
         for pattern in self._patterns:
             text = pattern.sub(self._mask, text)
         return text
 
-    def json_text(self, value: Any, dump: Callable[[Any], str]) -> str:
-        """A JSON value written by `dump`, masked. One look at the whole text spares most values the walk through their parts;
-        only values that may hold a secret are masked and written again."""
-        text = dump(value)
-        if not self._enabled or (not self._always and not _has_hint(text)):
-            return text
-        return dump(self.value(value))
-
-    def value(self, value: Any, *, key: str = "") -> Any:
-        """A JSON value with secrets masked at every depth, by key name and by form. Iterative at the top, so that a deep
-        value costs no more stack than its own depth; tuples become lists."""
+    def value(self, value: Any, *, key: str = "", place: Place = ()) -> Any:
+        """A JSON value with secrets masked at every depth, by key name, by form and by place (`place` is where the value itself
+        stands); tuples become lists."""
         if not self._enabled:
             return value
+        action = self._fields.action(place) if self._fields is not None and place else ""
+        if action == "keep":
+            return value
+        if action or (key and self.is_secret_key(key)):
+            return self.masked(value, remove=action == "remove")
         if isinstance(value, str):
-            if key and self._is_secret_key(key):
-                return value if not value or _PLACEHOLDER.fullmatch(value) else self.placeholder(value)
-            return self.text(value)
+            return self._text_at(value, place)
         if isinstance(value, Mapping):
-            if key and self._is_secret_key(key):
-                return {str(name): self._masked_leaves(item) for name, item in value.items()}
-            return {self.text(str(name)): self.value(item, key=str(name)) for name, item in value.items()}
+            if self._fields is None:
+                return {self.text(str(name)): self.value(item, key=str(name)) for name, item in value.items()}
+            return {
+                self.text(str(name)): self.value(item, key=str(name), place=(*place, str(name)))
+                for name, item in value.items()
+            }
         if isinstance(value, (list, tuple)):
-            return [self.value(item, key=key) for item in value]
-        if (
-            key
-            and isinstance(value, (int, float))
-            and not isinstance(value, bool)
-            and self._is_secret_key(key)
-        ):
-            return self.placeholder(str(value))
+            return [self.value(item, place=place) for item in value]
         return value
 
-    def _masked_leaves(self, value: Any) -> Any:
+    def masked(self, value: Any, *, remove: bool = False) -> Any:
+        """A JSON value that is a secret as a whole: every text and number in it masked, under masked names."""
         if isinstance(value, Mapping):
-            return {str(name): self._masked_leaves(item) for name, item in value.items()}
+            return {self.text(str(name)): self.masked(item, remove=remove) for name, item in value.items()}
         if isinstance(value, (list, tuple)):
-            return [self._masked_leaves(item) for item in value]
-        if value is None or isinstance(value, bool):
+            return [self.masked(item, remove=remove) for item in value]
+        if value is None or isinstance(value, bool) or value == "":
             return value
-        return self.placeholder(str(value))
+        if isinstance(value, str) and PLACEHOLDER.fullmatch(value):
+            return value
+        return REMOVED if remove else self.placeholder(str(value))
 
-    def _is_secret_key(self, key: str) -> bool:
+    def is_secret_key(self, key: str) -> bool:
+        """Whether a value under that key is masked for its name."""
+        if not self._enabled:
+            return False
         if not self._keys and not self._keep:
             return is_secret_name(key)
         words = "_".join(split_identifier(key))
@@ -228,12 +248,24 @@ class Redactor:
             return False
         return words in self._keys or is_secret_name(key)
 
+    def _text_at(self, text: str, place: Place) -> str:
+        """A text at a place; one that is JSON itself is masked field by field where there are rules for fields."""
+        if self._fields is not None and place and text.lstrip()[:1] in ("{", "["):
+            try:
+                inner = json.loads(text)
+            except (ValueError, RecursionError):
+                return self.text(text)
+            masked = self.value(inner, place=place)
+            if masked != inner:
+                return json.dumps(masked, ensure_ascii=False)
+        return self.text(text)
+
     def _mask(self, match: re.Match[str]) -> str:
         if "secret" not in match.re.groupindex:
-            return self.placeholder(match.group())
-        secret = match.group("secret")
+            return match.group() if PLACEHOLDER.fullmatch(match.group()) else self.placeholder(match.group())
+        secret = match.group("secret") or ""
         bare = secret.strip("\"' ")
-        if not bare or _PLACEHOLDER.fullmatch(bare):
+        if not bare or PLACEHOLDER.fullmatch(bare):
             return match.group()
         start, end = match.span("secret")
         offset = match.start()

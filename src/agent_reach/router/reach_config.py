@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,10 @@ from agent_reach.text.tokens import nearest_names
 if TYPE_CHECKING:
     from agent_reach.router.reach import Reach
 
-KNOWN = ("pins", "allow", "deny", "environment", "embedder", "history", "limit", "half_life_days", "execution", "normalize")  # fmt: skip
+LAYER = ("pins", "allow", "deny", "embedder", "limit", "execution", "normalize")
+"""Settings that a reach layer has wherever it is made."""
+KNOWN = (*LAYER, "environment", "history", "half_life_days")
+"""Those of a project, which also knows environments and a trace store."""
 
 
 def reach_of_project(path: str | Path, environment: Mapping[str, str]) -> Reach:
@@ -27,11 +30,7 @@ def reach_of_project(path: str | Path, environment: Mapping[str, str]) -> Reach:
     project = load_project(path, environment)
     settings = dict(project.reach)
     where = f"{project.source}: reach"
-    for key in settings:
-        if key not in KNOWN:
-            near = nearest_names(key, KNOWN, limit=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(KNOWN)}"
-            raise ConfigError(f"unknown key {key!r}", where=where, next_step=hint)
+    refuse_unknown(settings, KNOWN, where)
     if not project.catalog:
         raise ConfigError("no catalog is named", where=project.source, next_step="write catalog: FILE")
     catalog = Catalog.load(project.catalog, overlay=project.overlay or None, environment=environment)
@@ -39,21 +38,42 @@ def reach_of_project(path: str | Path, environment: Mapping[str, str]) -> Reach:
     return Reach(
         catalog,
         history=_history(settings, store),
-        embedder=_embedder(settings.get("embedder"), where),
-        pins=_texts(settings, "pins", where),
-        allow=_texts(settings, "allow", where),
-        deny=_texts(settings, "deny", where),
         permissions=_permissions(project, settings.get("environment"), where),
         backend=_backend(project, catalog, environment),
         store=store,
-        limit=settings.get("limit"),
-        execution=_options(
+        **layer_options(settings, where),
+    )
+
+
+def layer_options(settings: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Arguments of `Reach` from settings in file form (those of `LAYER`); raises `ConfigError` with the place."""
+    limit = settings.get("limit")
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+        raise ConfigError(
+            f"{limit!r} is no number of tools", where=f"{where}.limit", next_step="write limit: 40"
+        )
+    return {
+        "embedder": _embedder(settings.get("embedder"), where),
+        "pins": _texts(settings, "pins", where),
+        "allow": _texts(settings, "allow", where),
+        "deny": _texts(settings, "deny", where),
+        "limit": limit,
+        "execution": _options(
             "agent_reach.router.execute_records", "ExecutionPolicy", settings, "execution", where
         ),
-        normalize_options=_options(
+        "normalize_options": _options(
             "agent_reach.router.normalize", "NormalizeOptions", settings, "normalize", where
         ),
-    )
+    }
+
+
+def refuse_unknown(settings: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    """Raise `ConfigError` for a key that is not known, with the nearest that is."""
+    for key in settings:
+        if key not in known:
+            near = nearest_names(key, known, limit=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+            raise ConfigError(f"unknown key {key!r}", where=where, next_step=hint)
 
 
 def missing_needs(tool: Tool, grants: EnvironmentGrants) -> str:
@@ -118,7 +138,7 @@ def _history(settings: Mapping[str, Any], store: Any) -> Any:
 def _store(project: ProjectConfig) -> Any:
     from agent_reach.traces.store.base import TraceStore
 
-    return TraceStore.open(project.store) if project.reach.get("history") else None
+    return TraceStore.of_project(project) if project.reach.get("history") else None
 
 
 def _options(module: str, kind: str, settings: Mapping[str, Any], key: str, where: str) -> Any:

@@ -21,15 +21,18 @@ def server_redactor(config: ServerConfig) -> Redactor:
     return Redactor.standard(known=set(given_secrets(config)))
 
 
-def given_secrets(config: ServerConfig) -> Iterator[str]:
+def given_secrets(config: ServerConfig, *, only_named: bool = False) -> Iterator[str]:
     """The values of the entry that may be secrets. Paths and plain addresses are none unless their name says so: an error
-    about a missing file must stay readable."""
+    about a missing file must stay readable. `only_named` leaves out environment values and headers whose name does not say
+    secret: where whole conversations are masked, `REGION: Hamburg` must not take a word out of them."""
     for name, value in config.env.items():
         if name in _FOLDERS:
             continue
-        if is_secret_name(name) or (name not in INHERITED_NAMES and not _is_place(value)):
+        if is_secret_name(name) or (not only_named and name not in INHERITED_NAMES and not _is_place(value)):
             yield value
-    for value in config.headers.values():
+    for name, value in config.headers.items():
+        if only_named and not is_secret_name(name):
+            continue
         yield value
         yield value.rpartition(" ")[2]  # the token behind `Bearer`
     if config.oauth is not None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from agent_reach.errors import TraceError
 from agent_reach.records.finding import Finding
 from agent_reach.records.trace import Trace
 from agent_reach.redact.redactor import Redactor
+
+if TYPE_CHECKING:
+    from agent_reach.config.settings import ProjectConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,12 +85,17 @@ class TraceStore(ABC):
 
     @staticmethod
     def open(
-        url: str | Path = ".agent-reach/traces.db", *, durable: bool = False, read_only: bool = False
+        url: str | Path = ".agent-reach/traces.db",
+        *,
+        durable: bool = False,
+        read_only: bool = False,
+        redactor: Redactor | None = None,
     ) -> TraceStore:
         """The store at a path or address: a file (`traces.db`, `sqlite:///path`) or `postgresql://...`.
 
         `durable` commits before acknowledging, with the disk's own acknowledgement; `read_only` never writes and needs the
-        store to exist. Raises `TraceError` when it cannot be opened.
+        store to exist. Everything that is written passes `redactor` (default: the standard one; a project's own rules come
+        with `of_project`). Raises `TraceError` when it cannot be opened.
         """
         if not isinstance(url, (str, Path)) or not str(url).strip():
             raise TraceError(
@@ -99,7 +107,7 @@ class TraceStore(ABC):
         if address.startswith(("postgresql://", "postgres://")):
             from agent_reach.traces.store.postgres import PostgresStore
 
-            return PostgresStore(address, read_only=read_only)
+            return PostgresStore(address, read_only=read_only, redactor=redactor)
         if "://" in address and not address.startswith("sqlite://"):
             kind = address.split("://", 1)[0]
             raise TraceError(
@@ -110,7 +118,34 @@ class TraceStore(ABC):
         from agent_reach.traces.store.sqlite import SqliteStore
 
         path = address.removeprefix("sqlite:///").removeprefix("sqlite://")
-        return SqliteStore(path, durable=durable, read_only=read_only)
+        return SqliteStore(path, durable=durable, read_only=read_only, redactor=redactor)
+
+    @staticmethod
+    def of_project(
+        project: ProjectConfig | str | Path = "reach.yaml",
+        environment: Mapping[str, str] | None = None,
+        *,
+        url: str | Path | None = None,
+        durable: bool = False,
+        read_only: bool = False,
+        known: Iterable[str] = (),
+    ) -> TraceStore:
+        """The store that a project names (or the one at `url`), writing by the project's redaction rules.
+
+        `project` is a `reach.yaml`, the folder that holds one, or what was read of it; `environment` fills its `${VAR}`;
+        `known` are literal secrets beside the rules. Raises `ConfigError` and `TraceError`.
+        """
+        from agent_reach.config.project import load_project
+        from agent_reach.config.redaction import redactor_of
+
+        if isinstance(project, (str, Path)):
+            project = load_project(project, environment or {})
+        return TraceStore.open(
+            url if url is not None else project.store,
+            durable=durable,
+            read_only=read_only,
+            redactor=redactor_of(project.redaction, known=known),
+        )
 
     @abstractmethod
     def add(self, trace: Trace, *, wait: bool = False) -> None:

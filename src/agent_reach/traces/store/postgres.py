@@ -82,7 +82,7 @@ class PostgresStore(TraceStore):
     def get(self, trace_id: str) -> Trace:
         """One trace; see `TraceStore.get`."""
         with self._reading() as connection:
-            return self._sql.get(connection, trace_id)
+            return self._sql.get(connection, trace_id, self._redactor.text(trace_id))
 
     def summaries(self, wanted: TraceFilter | None = None) -> list[TraceSummary]:
         """Summaries; see `TraceStore.summaries`."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from agent_reach.records.codec import from_json, to_json
 from agent_reach.records.trace import Step, Trace
+from agent_reach.redact.records import redacted_json
 from agent_reach.redact.redactor import Redactor
 from agent_reach.traces.store.base import ToolStatistics, TraceFilter
 
@@ -66,46 +67,52 @@ class TraceRows:
 
 
 def rows_of(trace: Trace, redactor: Redactor) -> TraceRows:
-    """The rows of a trace, redacted."""
-    day_time = trace.started_at
-    steps = []
-    calls: dict[int, list[tuple[Any, ...]]] = {}
-    for step in trace.steps:
-        steps.append((step.index, redactor.json_text(to_json(step), _dump)))
-        for position, call in enumerate(step.calls):
-            outcome = call.outcome
-            tool = call.tool or call.name
-            calls.setdefault(step.index, []).append(
-                (
-                    storable(trace.trace_id),
-                    step.index,
-                    position,
-                    storable(call.call_id),
-                    storable(tool),
-                    storable(call.name),
-                    storable(tool.rpartition("/")[0]),
-                    outcome.status if outcome is not None else "",
-                    (outcome.error_kind or "") if outcome is not None else "",
-                    outcome.latency_ms if outcome is not None else None,
-                    call.started_at if call.started_at is not None else day_time,
-                )
-            )
-    head = {
-        field.name: to_json(getattr(trace, field.name)) for field in fields(Trace) if field.name != "steps"
-    }
+    """The rows of a trace, redacted: every column and body is made of what the redactor has seen."""
+    document = to_json(trace)
+    steps = [(step["index"], _dump(step), step) for step in document.pop("steps", ())]
+    body = _dump(document)
+    if any(redactor.may_hold(text) for text in (body, *(text for _, text, _ in steps))):
+        document = redacted_json(trace, redactor)
+        steps = [(step["index"], _dump(step), step) for step in document.pop("steps", ())]
+        body = _dump(document)
+    trace_id = storable(document["trace_id"])
+    names = ("query", "task_id", "agent", "model", "source")
     header = (
-        storable(trace.trace_id),
+        trace_id,
         trace.started_at,
         trace.ended_at,
-        storable(redactor.text(trace.query)),
-        storable(trace.task_id),
-        storable(trace.agent),
-        storable(trace.model),
-        storable(trace.source),
-        storable(str(trace.metadata.get("cause", ""))),
-        redactor.json_text(head, _dump),
+        *(storable(document.get(name, "")) for name in names),
+        storable(str(document.get("metadata", {}).get("cause", ""))),
+        body,
     )
-    return TraceRows(header=header, steps=tuple(steps), calls=calls)
+    calls: dict[int, list[tuple[Any, ...]]] = {}
+    for index, _, step in steps:
+        if "calls" in step:
+            calls.setdefault(index, []).extend(_call_rows(trace_id, step, trace.started_at))
+    return TraceRows(header=header, steps=tuple((index, text) for index, text, _ in steps), calls=calls)
+
+
+def _call_rows(trace_id: str, step: Mapping[str, Any], day_time: float | None) -> list[tuple[Any, ...]]:
+    rows = []
+    for position, call in enumerate(step["calls"]):
+        outcome = call.get("outcome") or {}
+        tool = call.get("tool") or call["name"]
+        rows.append(
+            (
+                trace_id,
+                step["index"],
+                position,
+                storable(call["call_id"]),
+                storable(tool),
+                storable(call["name"]),
+                storable(tool.rpartition("/")[0]),
+                outcome.get("status", ""),
+                outcome.get("error_kind") or "",
+                outcome.get("latency_ms"),
+                call.get("started_at", day_time),
+            )
+        )
+    return rows
 
 
 def storable(text: str) -> str:

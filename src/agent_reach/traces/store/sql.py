@@ -114,17 +114,11 @@ class Sql:
         for row in sorted(rows):
             connection.execute(statement, row)
 
-    def get(self, connection: Any, trace_id: str) -> Trace:
-        """One trace, by id or by the beginning of one."""
-        found = connection.execute(
-            f"SELECT trace_id, body FROM traces WHERE trace_id = {self.mark}", (trace_id,)
-        ).fetchall()
-        if not found and trace_id:
-            low, high = trace_id, trace_id + "\U0010ffff"
-            found = connection.execute(
-                f"SELECT trace_id, body FROM traces WHERE trace_id >= {self.mark} AND trace_id < {self.mark} LIMIT 3",
-                (low, high),
-            ).fetchall()
+    def get(self, connection: Any, trace_id: str, masked: str = "") -> Trace:
+        """One trace, by id or by the beginning of one; `masked` is what the redactor makes of that id."""
+        found = self._heads(connection, trace_id)
+        if not found and masked != trace_id:
+            found = self._heads(connection, masked)
         if not found:
             raise TraceError(f"no trace {trace_id!r}", where=self.where, next_step="agent-reach traces list")
         if len(found) > 1:
@@ -133,6 +127,17 @@ class Sql:
                 f"{trace_id!r} begins several ids: {names}", where=self.where, next_step="give more of the id"
             )
         return self._assembled(connection, found)[0]
+
+    def _heads(self, connection: Any, trace_id: str) -> Sequence[Sequence[Any]]:
+        """Id and body of the trace of that id, else of the first three that begin so."""
+        select = "SELECT trace_id, body FROM traces WHERE trace_id"
+        found: list[Sequence[Any]] = connection.execute(f"{select} = {self.mark}", (trace_id,)).fetchall()
+        if not found and trace_id:
+            found = connection.execute(
+                f"{select} >= {self.mark} AND trace_id < {self.mark} LIMIT 3",
+                (trace_id, trace_id + "\U0010ffff"),
+            ).fetchall()
+        return found
 
     def _assembled(self, connection: Any, heads: Sequence[Sequence[Any]]) -> list[Trace]:
         bodies: dict[str, list[str]] = {row[0]: [] for row in heads}

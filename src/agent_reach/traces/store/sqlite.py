@@ -89,7 +89,7 @@ class SqliteStore(TraceStore):
     def get(self, trace_id: str) -> Trace:
         """One trace; see `TraceStore.get`."""
         self.flush()
-        return self._sql.get(self._reader(), trace_id)
+        return self._sql.get(self._reader(), trace_id, self._redactor.text(trace_id))
 
     def summaries(self, wanted: TraceFilter | None = None) -> list[TraceSummary]:
         """Summaries; see `TraceStore.summaries`."""
