@@ -66,9 +66,12 @@ _UNIT_TEXT = re.compile(
 _NUMERIC = frozenset({"integer", "number"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Match:
-    """One output field that can feed one input field: the rule and its strength 0..1 before context."""
+    """One output field that can feed one input field: the rule and its strength 0..1 before context.
+
+    Not frozen, since hundreds of thousands are made and a frozen record takes three times as long; nothing changes one.
+    """
 
     source: Field
     target: Field
@@ -358,18 +361,11 @@ def matches(
     inputs: Sequence[tuple[Field, tuple[str, ...]]],
 ) -> Iterable[list[Match]]:
     """All candidate bindings, those of one input at a time; the strongest rule per pair of fields only."""
-    by_key: dict[Key, list[tuple[int, float, str]]] = defaultdict(list)
-    for place, (field, head, verbs) in enumerate(outputs):
-        best: dict[Key, tuple[float, str]] = {}
-        for key, strength, rule in output_keys(field, head, verbs):
-            if strength > best.get(key, (0.0, ""))[0]:
-                best[key] = (strength, rule)
-        for key, (strength, rule) in best.items():
-            by_key[key].append((place, strength, rule))
+    by_key = _outputs_by_key(outputs)
     wanted: dict[Key, int] = defaultdict(int)
     keyed_inputs = []
     for field, head in inputs:
-        best = {}
+        best: dict[Key, tuple[float, str]] = {}
         if (
             not (
                 field.words
@@ -386,20 +382,17 @@ def matches(
         for key in best:
             if key in by_key:
                 wanted[key] += 1
-    skipped = {
-        key
-        for key, count in wanted.items()
-        if count * len(by_key[key]) > (MAX_STRONG_PAIRS if key[0] in "ne" else MAX_WEAK_PAIRS)
-    }
+    for key, count in wanted.items():
+        if count * len(by_key[key]) > (MAX_STRONG_PAIRS if key[0] in "ne" else MAX_WEAK_PAIRS):
+            del by_key[key]
     for (target, _), keys in zip(inputs, keyed_inputs, strict=True):
         found: dict[int, tuple[float, str]] = {}
         for key, (strength, rule) in keys.items():
-            if key in skipped:
-                continue
-            for place, given, given_rule in by_key.get(key, ()):
+            for place, given, named in by_key.get(key, ()):
                 score = strength * given
-                if score > found.get(place, (0.0, ""))[0]:
-                    found[place] = (score, _rule(key, rule, given_rule))
+                known = found.get(place)
+                if known is None or score > known[0]:
+                    found[place] = (score, named or rule)
         group = []
         for place, (score, rule) in found.items():
             source = outputs[place][0]
@@ -410,7 +403,17 @@ def matches(
             yield group
 
 
-def _rule(key: Key, taken: str, given: str) -> str:
-    if given in (RESULT_NAME, ENTITY_LIST) and key[0] in "ne":
-        return given
-    return taken
+def _outputs_by_key(
+    outputs: Sequence[tuple[Field, tuple[str, ...], frozenset[str]]],
+) -> dict[Key, list[tuple[int, float, str]]]:
+    """Under each key the places of its outputs, their strength, and the rule where the output's own one tells more."""
+    by_key: dict[Key, list[tuple[int, float, str]]] = {}
+    for place, (field, head, verbs) in enumerate(outputs):
+        best: dict[Key, tuple[float, str]] = {}
+        for key, strength, rule in output_keys(field, head, verbs):
+            if strength > best.get(key, (0.0, ""))[0]:
+                best[key] = (strength, rule)
+        for key, (strength, rule) in best.items():
+            tells = rule in (RESULT_NAME, ENTITY_LIST) and key[0] in "ne"
+            by_key.setdefault(key, []).append((place, strength, rule if tells else ""))
+    return by_key

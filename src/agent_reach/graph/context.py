@@ -14,10 +14,7 @@ from collections.abc import Sequence
 
 from agent_reach.graph.binding import (
     AMBIENT_VALUE,
-    FAMILY,
     NAMED_IN_TEXT,
-    PLAIN_NUMBER,
-    PLAIN_TEXT,
     UNIT,
     Match,
 )
@@ -48,6 +45,7 @@ ALIKE = 0.25
 WEAK_NEAR = (0.5, 0.65)
 STRONG_NEAR = (0.45, 0.55)
 ID_NEAR = 0.4
+_ALWAYS_NEAR = frozenset({AMBIENT_VALUE, NAMED_IN_TEXT, UNIT})
 Noun = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 _WORD = re.compile(r"[a-z]{3,}")
 
@@ -75,6 +73,7 @@ class Context:
             for tool, verbs in zip(tools, self.verbs, strict=True)
         ]
         self.makes = [bool(verbs & MAKE_VERBS) for verbs in self.verbs]
+        self.finds = [bool({"search", "find", "lookup"} & verbs) for verbs in self.verbs]
         self.logins = [bool(LOGIN_WORDS & _joined_words(tool.name)) for tool in tools]
         self.only = [_only_thing(found, noun) for found, noun in zip(outputs, nouns, strict=True)]
         self.bags = _bags(tools)
@@ -88,6 +87,7 @@ class Context:
         spread = Counter(word for words in self.names for word in words)
         self.rarity = {word: math.log((1 + len(tools)) / count) for word, count in spread.items()}
         self._alike: dict[tuple[int, int], float] = {}
+        self._known_givers: dict[Field, tuple[bool, bool]] = {}
 
     @staticmethod
     def _verbs(tool: Tool, noun: Noun) -> frozenset[str]:
@@ -100,72 +100,80 @@ class Context:
         """The strength of a binding in its surroundings, 0..1."""
         source, target = match.source, match.target
         giver, taker = source.tool, target.tool
-        alike = self.alike(giver, taker)
-        score = match.score * self._value(match)
-        if self._takes_its_noun(source):
+        takes_noun, echoes = self._giving(source)
+        score = match.score * self._value(target, match.rule == AMBIENT_VALUE)
+        if takes_noun:
             score *= SPOKEN_OF
-        if self._echoes(source):
+        if echoes:
             score *= READ_ECHO if self.reads[giver] else WRITE_ECHO
         if source.depth > 3:
             score *= 0.9 ** (source.depth - 3)
         if not target.required:
             score *= 0.9
-        if match.rule in (AMBIENT_VALUE, NAMED_IN_TEXT, UNIT):
+        if match.rule in _ALWAYS_NEAR:
             return score
-        near = 1.0 - self.spread * (1.0 - min(1.0, alike / ALIKE))
-        if source.ambient or source.origin == "checked":
-            near = 1.0
+        near = 1.0
+        if not source.ambient and source.origin != "checked":
+            near -= self.spread * (1.0 - min(1.0, self.alike(giver, taker) / ALIKE))
         low, high = WEAK_NEAR if match.score < 0.6 else STRONG_NEAR
         if entity_and_attribute(target.words)[1] in ("id", "code"):
             low, high = low + ID_NEAR * high, (1 - ID_NEAR) * high
         score *= low + high * near
         if self.logins[taker] and not source.ambient and source.origin != "checked":
             score *= 0.45
-        return min(score * self._kinds(match), 1.0)
+        return min(score * self._kinds(source, target, echoes), 1.0)
 
-    def _kinds(self, match: Match) -> float:
+    def _giving(self, source: Field) -> tuple[bool, bool]:
+        """(whether the output only names a thing that was given, whether it only echoes an input)."""
+        known = self._known_givers.get(source)
+        if known is None:
+            known = self._known_givers[source] = (self._takes_its_noun(source), self._echoes(source))
+        return known
+
+    def _kinds(self, source: Field, target: Field, echoes: bool) -> float:
         """What kinds of tools meet."""
-        giver, taker = match.source.tool, match.target.tool
+        giver, taker = source.tool, target.tool
         factor = 1.0
         if not self.reads[giver]:
-            new = (self.makes[giver] or self.logins[giver]) and not self._echoes(match.source)
+            new = (self.makes[giver] or self.logins[giver]) and not echoes
             if self.reads[taker]:
                 factor *= 0.95 if new else WRITE_TO_READ
             else:
                 factor *= 0.95 if new else WRITE_TO_WRITE
-        elif not {"search", "find", "lookup"} & self.verbs[giver]:
+        elif not self.finds[giver]:
             factor *= 0.96
         if self.reads[giver] and self.reads[taker]:
             factor *= READ_TO_READ
-        factor *= self._pointless(match)
+        factor *= self._pointless(giver, taker, target)
         only = self.only[taker]
         if only is not None and self.reads[taker] and (only in self.own_things[giver]):
             factor *= 0.35
         return factor
 
-    def _pointless(self, match: Match) -> float:
+    def _pointless(self, giver: int, taker: int, target: Field) -> float:
         """Looking for what was just found, or making a new thing under the name of a known one, is seldom done."""
-        giver, taker = match.source.tool, match.target.tool
-        same = bool(self.nouns[giver][1]) and self.nouns[giver][1] == self.nouns[taker][1]
-        attribute = entity_and_attribute(match.target.words)[1]
-        if not same or attribute == "id":
+        if not self.nouns[giver][1] or self.nouns[giver][1] != self.nouns[taker][1]:
+            return 1.0
+        attribute = entity_and_attribute(target.words)[1]
+        if attribute == "id":
             return 1.0
         if {"search", "find", "filter"} & self.verbs[taker]:
             return SAME_SEARCH
         if self.makes[taker] and (
-            attribute == "name" or match.target.words[-1] in ("content", "body", "description")
+            attribute == "name" or target.words[-1] in ("content", "body", "description")
         ):
             return SAME_NAME_AGAIN
         return 1.0
 
-    def _value(self, match: Match) -> float:
+    @staticmethod
+    def _value(target: Field, is_ambient: bool) -> float:
         """How far the value is one that only another tool knows, and not the user, the clock or the model."""
-        words = match.target.words
+        words = target.words
         _, attribute = entity_and_attribute(words)
         if attribute in ("id", "code"):
             return 1.0
         kinds = {family for word in words[-1:] for family in families(word)}
-        if kinds & {"date", "time"} and match.rule != AMBIENT_VALUE:
+        if kinds & {"date", "time"} and not is_ambient:
             return 0.75
         if kinds & {"text"} and attribute != "name":
             return 0.7
@@ -206,13 +214,16 @@ class Context:
         shared = self.names[left] & self.names[right]
         return sum(self.rarity[word] for word in shared)
 
-    def _cosine(self, left: dict[str, float], right: dict[str, float]) -> float:
+    @staticmethod
+    def _cosine(left: dict[str, float], right: dict[str, float]) -> float:
         if len(left) > len(right):
             left, right = right, left
-        total = sum(weight * right[word] for word, weight in left.items() if word in right)
-        if self.tools and total > 1.0:
-            return 1.0
-        return total
+        total = 0.0
+        for word, weight in left.items():
+            other = right.get(word)
+            if other is not None:
+                total += weight * other
+        return min(total, 1.0)
 
 
 def _joined_words(name: str) -> set[str]:
@@ -250,6 +261,3 @@ def _bags(tools: Sequence[Tool]) -> list[dict[str, float]]:
         length = math.sqrt(sum(value * value for value in vector.values())) or 1.0
         vectors.append({word: value / length for word, value in vector.items()})
     return vectors
-
-
-__all__ = ["FAMILY", "PLAIN_NUMBER", "PLAIN_TEXT", "Context"]

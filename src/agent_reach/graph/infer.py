@@ -31,10 +31,24 @@ EVEN = 0.29
 
 @dataclass(slots=True)
 class Candidate:
-    """A possible edge between two tools (positions in the catalog): structural score and the bindings for it."""
+    """A possible edge between two tools (positions in the catalog): structural score and, strongest first, the weighed
+    matches that speak for it."""
 
     score: float
-    bindings: tuple[Binding, ...] = dataclass_field(default_factory=tuple)
+    matches: list[tuple[float, Match]] = dataclass_field(default_factory=list)
+
+    @property
+    def bindings(self) -> tuple[Binding, ...]:
+        """The strongest matches as records, made when they are asked for."""
+        return tuple(
+            Binding(
+                rule=match.rule,
+                source_field=match.source.path,
+                target_field=match.target.path,
+                score=round(score, 4),
+            )
+            for score, match in self.matches[:MAX_BINDINGS]
+        )
 
 
 @dataclass(slots=True)
@@ -113,25 +127,17 @@ def _competed(group: list[Match], context: Context) -> list[tuple[float, Match]]
 
 def _joined(found: list[tuple[float, Match]]) -> Candidate:
     """The best binding carries the edge; bindings of further inputs add a part of what is left."""
-    best: dict[str, tuple[float, Match]] = {}
-    for score, match in found:
-        known = best.get(match.target.path)
-        if known is None or score > known[0]:
-            best[match.target.path] = (score, match)
-    ordered = sorted(best.values(), key=lambda item: (-item[0], item[1].target.path))
-    total = 0.0
-    for place, (score, _) in enumerate(ordered):
-        total += (1 - total) * score * (1.0 if place == 0 else SUPPORT)
-    bindings = tuple(
-        Binding(
-            rule=match.rule,
-            source_field=match.source.path,
-            target_field=match.target.path,
-            score=round(score, 4),
-        )
-        for score, match in ordered[:MAX_BINDINGS]
-    )
-    return Candidate(round(_calibrated(min(total, 1.0)), 6), bindings)
+    if len(found) > 1:
+        best: dict[str, tuple[float, Match]] = {}
+        for score, match in found:
+            known = best.get(match.target.path)
+            if known is None or score > known[0]:
+                best[match.target.path] = (score, match)
+        found = sorted(best.values(), key=lambda item: (-item[0], item[1].target.path))
+    total = found[0][0]
+    for score, _ in found[1:]:
+        total += (1 - total) * score * SUPPORT
+    return Candidate(round(_calibrated(min(total, 1.0)), 6), found)
 
 
 def _calibrated(raw: float) -> float:
