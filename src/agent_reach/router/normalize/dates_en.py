@@ -34,110 +34,17 @@ from agent_reach.router.normalize.calendar import (
     weekend_of_week,
     year_span,
 )
-from agent_reach.router.normalize.holidays import HOLIDAYS, holiday
-from agent_reach.router.normalize.numerals import ENGLISH_COUNT, whole_number
-
-_MONTHS = {
-    name: index + 1
-    for index, names in enumerate(
-        [
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sept sep",
-            "october oct",
-            "november nov",
-            "december dec",
-        ]
-    )
-    for name in names.split()
-}
-_MONTH = "(?:" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")(?![a-z])\.?"
-_WEEKDAYS = {
-    name: index
-    for index, names in enumerate(
-        [
-            "monday mon",
-            "tuesday tues tue",
-            "wednesday wed",
-            "thursday thurs thur thu",
-            "friday fri",
-            "saturday sat",
-            "sunday sun",
-        ]
-    )
-    for name in names.split()
-}
-_WEEKDAY = "(?:" + "|".join(sorted(_WEEKDAYS, key=len, reverse=True)) + r")(?![a-z])"
-_ORDINALS = {
-    "first": 1,
-    "1st": 1,
-    "second": 2,
-    "2nd": 2,
-    "third": 3,
-    "3rd": 3,
-    "fourth": 4,
-    "4th": 4,
-    "last": -1,
-}
-_ORDINAL = r"(?:first|second|third|fourth|1st|2nd|3rd|4th)"
-_DAY = r"(?:\d{1,2})(?:st|nd|rd|th)?(?![\d:])"
-_YEAR = r"(?:(?:the )?year )?(?:[12]\d{3}|'\d\d)(?!\d)|(?:this|last|previous|next|the current|the) year"
-_COUNT = rf"(?:\d{{1,4}}|{ENGLISH_COUNT}|a couple of|couple of|an?|half an?)"
-_UNITS = {
-    "day": "day", "week": "week", "fortnight": "fortnight", "month": "month", "quarter": "quarter", "year": "year",
-    "hour": "hour", "hr": "hour", "minute": "minute", "min": "minute", "decade": "decade", "yr": "year",
-}  # fmt: skip
-_UNIT = (
-    r"(?:days?|weeks?|fortnights?|months?|quarters?|years?|yrs?|hours?|hrs?|minutes?|mins?|decades?)(?![a-z])"
+from agent_reach.router.normalize.date_words_en import (
+    DAY_WORDS,
+    MONTHS,
+    ORDINALS,
+    PATTERNS,
+    SHIFTS,
+    UNITS,
+    WEEKDAYS,
 )
-_SHIFTS = {
-    "last": -1, "previous": -1, "prior": -1, "this": 0, "current": 0, "the current": 0, "next": 1, "following": 1,
-    "the previous": -1, "the last": -1, "the next": 1, "the following": 1, "the prior": -1, "the": 0,
-}  # fmt: skip
-_SHIFT = r"(?:(?:the )?(?:last|previous|prior|current|next|following)|this)"
-_HOLIDAY = "|".join(
-    sorted(
-        (re.escape(name) for name in HOLIDAYS if name[0].isascii() and name != "618"), key=len, reverse=True
-    )
-)
-_DAY_WORDS = {
-    "the day before yesterday": -2, "day before yesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1,
-    "the day after tomorrow": 2, "day after tomorrow": 2, "tonight": 0, "last night": -1,
-}  # fmt: skip
-
-_PATTERNS: dict[str, str] = {
-    "day_word": "|".join(sorted(_DAY_WORDS, key=len, reverse=True)) + r"|this (?:morning|afternoon|evening)",
-    "now": r"(?:right )?now|the present|present|to date|date(?=$)",
-    "shifted": rf"(?P<shift>{_SHIFT}) (?P<unit>weekend|week|month|quarter|year|{_WEEKDAY}|{_MONTH})(?![a-z])(?:,? (?P<day>{_DAY}))?",
-    "rolling_one": r"(?:the |over the |in the )?(?P<side>past|trailing|upcoming|coming) (?P<unit>day|week|fortnight|month|quarter|year|hour|decade)(?![a-z])",
-    "weekend": r"(?:the |coming |the coming |upcoming )?weekend(?![a-z])",
-    "end_of": r"(?P<unit>month|quarter|year)[- ]end(?![a-z])",
-    "far": r"(?:the )?(?P<unit>week|month|quarter|year|weekend) (?P<side>before last|after next)",
-    "ago": rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT}) (?P<side>ago|from now|from today|later|earlier)",
-    "in": rf"in (?P<count>{_COUNT}) (?P<unit>{_UNIT})(?:'s? time)?",
-    "rolling": rf"(?:(?:over|in|during|within) )?(?:the |these )?(?P<side>last|past|previous|trailing|rolling|most recent|next|coming|following|upcoming) (?P<count>{_COUNT})[ -](?P<unit>{_UNIT})",
-    "quarter": rf"(?:q(?P<q>[1-4])|(?P<ordinal>{_ORDINAL}) quarter)(?:,? ?(?:of |in )?(?P<year>{_YEAR}))?|(?P<year_first>[12]\d{{3}})[ -]?q(?P<q_last>[1-4])",
-    "half": rf"(?:h(?P<h>[12])|(?:the )?(?P<ordinal>first|second|1st|2nd) half)(?:,? ?(?:of |in )?(?P<year>{_YEAR}))?|(?P<year_first>[12]\d{{3}})[ -]?h(?P<h_last>[12])",
-    "month_day": rf"(?P<month>{_MONTH}) (?:the )?(?P<day>{_DAY})(?:,? (?:of )?(?P<year>{_YEAR}))?",
-    "day_month": rf"(?:the )?(?P<day>{_DAY})(?: of)?[ -](?P<month>{_MONTH})(?:[, -]+(?:of )?(?P<year>{_YEAR}))?",
-    "month_year": rf"(?P<month>{_MONTH})(?:,? (?:of |in )?(?P<year>{_YEAR}))?",
-    "year": r"(?:(?:the )?year )?(?P<year>(?:19|20)\d\d)(?!\d)",
-    "weekday": rf"(?:on |this coming |the coming |coming |upcoming )?(?P<weekday>{_WEEKDAY})",
-    "edge": r"(?:the )?(?P<edge>end|beginning|start|first day|last day) of (?P<whole>(?:the |this )?(?:week|month|quarter|year)(?![a-z])|.+)",
-    "to_date": r"(?P<unit>week|month|quarter|year)[- ]to[- ]date|(?P<short>wtd|mtd|qtd|ytd)|(?:so far )?this (?P<so_far>week|month|quarter|year)(?: so far)?",
-    "day_of_month": r"(?:the )(?P<day>\d{1,2}(?:st|nd|rd|th))(?: of (?P<which>this|last|next) month)?",
-    "nth": rf"(?:the )?(?P<ordinal>{_ORDINAL}|last) (?P<weekday>{_WEEKDAY}) (?:of|in) (?P<month>{_MONTH})(?:,? (?P<year>{_YEAR}))?",
-    "week_number": r"week (?P<week>\d{1,2})(?:,? (?:of )?(?P<year>[12]\d{3}))?",
-    "week_of": rf"(?:the )?week of (?:the )?(?P<month>{_MONTH}) (?P<day>{_DAY})(?:,? (?P<year>{_YEAR}))?",
-    "holiday": rf"(?P<holiday>{_HOLIDAY})(?![a-z])(?:,? (?:of |in )?(?P<year>{_YEAR}))?",
-    "holiday_shift": rf"(?P<shift>this year's|last year's|next year's|last|this) (?P<holiday>{_HOLIDAY})(?![a-z])",
-}  # fmt: skip
+from agent_reach.router.normalize.holidays import holiday
+from agent_reach.router.normalize.numerals import whole_number
 
 
 def english_atom(text: str, position: int, clock: Clock) -> Atom | None:
@@ -162,7 +69,7 @@ def _year_of(text: str | None, context: Context) -> tuple[int, bool]:
     if text.startswith("'"):
         return 2000 + int(text[1:]), False
     word = text.removesuffix(" year")
-    return context.clock.today.year + _SHIFTS[word], True
+    return context.clock.today.year + SHIFTS[word], True
 
 
 def _atom(
@@ -178,7 +85,7 @@ def _atom(
 
 
 def _day_word(found: re.Match[str], clock: Clock) -> Atom | None:
-    shift = _DAY_WORDS.get(found[0], 0)
+    shift = DAY_WORDS.get(found[0], 0)
     strength = 2 if " " in found[0] else 1
     return _atom(found, lambda context: day(add_days(context.clock.today, shift)), clock, strength)
 
@@ -194,16 +101,16 @@ def _now(found: re.Match[str], clock: Clock) -> Atom | None:
 
 
 def _shifted(found: re.Match[str], clock: Clock) -> Atom | None:
-    shift, unit = _SHIFTS[found["shift"]], found["unit"].rstrip(".")
-    if found["day"] and unit not in _MONTHS:
+    shift, unit = SHIFTS[found["shift"]], found["unit"].rstrip(".")
+    if found["day"] and unit not in MONTHS:
         return None
 
     def build(context: Context) -> DateSpan | None:
         today, start = context.clock.today, context.clock.week_start
-        if unit in _MONTHS:
-            return _named_month(today.year, today.month, _MONTHS[unit], shift, found["day"])
-        if unit in _WEEKDAYS:
-            return weekday_of_week(today, shift, _WEEKDAYS[unit], start)
+        if unit in MONTHS:
+            return _named_month(today.year, today.month, MONTHS[unit], shift, found["day"])
+        if unit in WEEKDAYS:
+            return weekday_of_week(today, shift, WEEKDAYS[unit], start)
         return _whole(unit, context.clock, shift)
 
     return _atom(found, build, clock)
@@ -256,7 +163,7 @@ def _count_of(text: str) -> int | None:
 
 
 def _unit_of(text: str) -> str:
-    return _UNITS[text if text in _UNITS else text.removesuffix("s")]
+    return UNITS[text if text in UNITS else text.removesuffix("s")]
 
 
 def _counted(found: re.Match[str]) -> tuple[int, str] | None:
@@ -292,7 +199,7 @@ def _rolling_one(found: re.Match[str], clock: Clock) -> Atom | None:
 
 
 def _quarter(found: re.Match[str], clock: Clock) -> Atom | None:
-    number = found["q"] or found["q_last"] or str(_ORDINALS[found["ordinal"]])
+    number = found["q"] or found["q_last"] or str(ORDINALS[found["ordinal"]])
     year_text = found["year"] or found["year_first"]
 
     def build(context: Context) -> DateSpan | None:
@@ -303,7 +210,7 @@ def _quarter(found: re.Match[str], clock: Clock) -> Atom | None:
 
 
 def _half(found: re.Match[str], clock: Clock) -> Atom | None:
-    number = found["h"] or found["h_last"] or str(_ORDINALS[found["ordinal"]])
+    number = found["h"] or found["h_last"] or str(ORDINALS[found["ordinal"]])
     year_text = found["year"] or found["year_first"]
 
     def build(context: Context) -> DateSpan | None:
@@ -318,7 +225,7 @@ def _day_number(text: str) -> int:
 
 
 def _month_day(found: re.Match[str], clock: Clock) -> Atom | None:
-    month, number = _MONTHS[found["month"].rstrip(".")], _day_number(found["day"])
+    month, number = MONTHS[found["month"].rstrip(".")], _day_number(found["day"])
 
     def build(context: Context) -> DateSpan | None:
         year, relative = _year_of(found["year"], context)
@@ -329,7 +236,7 @@ def _month_day(found: re.Match[str], clock: Clock) -> Atom | None:
 
 
 def _month_year(found: re.Match[str], clock: Clock) -> Atom | None:
-    month = _MONTHS[found["month"].rstrip(".")]
+    month = MONTHS[found["month"].rstrip(".")]
 
     def build(context: Context) -> DateSpan | None:
         year, relative = _year_of(found["year"], context)
@@ -343,7 +250,7 @@ def _year(found: re.Match[str], clock: Clock) -> Atom | None:
 
 
 def _weekday(found: re.Match[str], clock: Clock) -> Atom | None:
-    weekday = _WEEKDAYS[found["weekday"]]
+    weekday = WEEKDAYS[found["weekday"]]
     coming = "coming" in found[0]
 
     def build(context: Context) -> DateSpan | None:
@@ -387,7 +294,7 @@ def _to_date(found: re.Match[str], clock: Clock) -> Atom | None:
 
 
 def _day_of_month(found: re.Match[str], clock: Clock) -> Atom | None:
-    shift = _SHIFTS[found["which"]] if found["which"] else 0
+    shift = SHIFTS[found["which"]] if found["which"] else 0
 
     def build(context: Context) -> DateSpan | None:
         anchor = add_months(context.clock.today.replace(day=1), shift)
@@ -401,8 +308,8 @@ def _day_of_month(found: re.Match[str], clock: Clock) -> Atom | None:
 def _nth(found: re.Match[str], clock: Clock) -> Atom | None:
     def build(context: Context) -> DateSpan | None:
         year, relative = _year_of(found["year"], context)
-        month = _MONTHS[found["month"].rstrip(".")]
-        exact = nth_weekday(year, month, _WEEKDAYS[found["weekday"]], _ORDINALS[found["ordinal"]])
+        month = MONTHS[found["month"].rstrip(".")]
+        exact = nth_weekday(year, month, WEEKDAYS[found["weekday"]], ORDINALS[found["ordinal"]])
         return day(exact, relative=relative) if exact else None
 
     return _atom(found, build, clock)
@@ -419,7 +326,7 @@ def _week_number(found: re.Match[str], clock: Clock) -> Atom | None:
 def _week_of(found: re.Match[str], clock: Clock) -> Atom | None:
     def build(context: Context) -> DateSpan | None:
         year, _ = _year_of(found["year"], context)
-        exact = safe_date(year, _MONTHS[found["month"].rstrip(".")], _day_number(found["day"]))
+        exact = safe_date(year, MONTHS[found["month"].rstrip(".")], _day_number(found["day"]))
         return week_span(exact, 0, context.clock.week_start) if exact else None
 
     return _atom(found, build, clock)
@@ -439,7 +346,7 @@ def _holiday_shift(found: re.Match[str], clock: Clock) -> Atom | None:
 
     def build(context: Context) -> DateSpan | None:
         today = context.clock.today
-        year = today.year + _SHIFTS[word.removesuffix(" year's")]
+        year = today.year + SHIFTS[word.removesuffix(" year's")]
         exact = holiday(found["holiday"], year)
         if word == "last":
             this_year = holiday(found["holiday"], today.year)
@@ -476,4 +383,4 @@ _HANDLERS: dict[str, Callable[[re.Match[str], Clock], Atom | None]] = {
     "holiday": _holiday,
     "holiday_shift": _holiday_shift,
 }
-_COMPILED = tuple((name, re.compile(pattern)) for name, pattern in _PATTERNS.items())
+_COMPILED = tuple((name, re.compile(pattern)) for name, pattern in PATTERNS.items())
