@@ -138,6 +138,7 @@ class Seen:
     """What the agent can see right now."""
 
     session: AttemptSession
+    heard: list[str] = field(default_factory=list)
 
     @property
     def names(self) -> list[str]:
@@ -164,13 +165,17 @@ class Seen:
 
 @dataclass(frozen=True)
 class Deed:
-    """What the agent does after the look-up: a call with changed arguments, another tool, words, or calls before."""
+    """What the agent does after the look-up: a call with changed arguments, another tool, words, or calls before.
+
+    `looks` is how often it looks up; `idle` means that it neither looks up nor writes."""
 
     tool: str = WRITE
     changes: dict[str, Any] = field(default_factory=dict)
     words: str = ""
     before: tuple[str, ...] = ()
     write_first: bool = False
+    looks: int = 1
+    idle: bool = False
 
 
 RIGHT = Deed()
@@ -200,8 +205,15 @@ class ScriptedAgent:
         self.attempts += 1
         seen = Seen(session)
         deed = self._rule(seen)
+        if deed.idle:
+            if self._noise and self._random.random() < self._noise:
+                deed = replace(deed, before=() if deed.before else (OTHER,))
+            await self._do(session, deed, "")
+            return
         if not deed.write_first:
             look = await session.call(LOOK, {"product_id": "PDT-1001"})
+            for _ in range(deed.looks - 1):
+                seen.heard.append((await session.call(LOOK, {"product_id": "PDT-1001"})).text)
             deed = self._rule(seen)
             state = look.value.get("warehouse_id") if isinstance(look.value, dict) else None
         else:
@@ -215,8 +227,10 @@ class ScriptedAgent:
     async def _do(self, session: AttemptSession, deed: Deed, state: Any) -> None:
         for name in deed.before:
             await session.call(name, {"topic": "x"})
-        if deed.words:
-            session.say(deed.words)
+        if deed.words or deed.idle:
+            session.say(deed.words or "Nothing to do.")
+            return
+        if deed.looks > 1:
             return
         if deed.tool == OTHER or deed.tool.split("_")[0] in _WORDS:
             await session.call(deed.tool, {"topic": "x"})
@@ -264,6 +278,10 @@ def _when(condition: Callable[[Seen], bool], deed: Deed) -> Rule:
     return lambda seen: deed if condition(seen) else RIGHT
 
 
+def _either(condition: Callable[[Seen], bool], deed: Deed, otherwise: Deed) -> Rule:
+    return lambda seen: deed if condition(seen) else otherwise
+
+
 def _right(seen: Seen) -> Deed:
     return RIGHT
 
@@ -289,6 +307,27 @@ def _other_in_results(seen: Seen) -> bool:
 
 def _config(**more: Any) -> RunConfig:
     return RunConfig(**more)
+
+
+def _unwanted(seen: Seen) -> str:
+    return str(seen.definition(OTHER).get("description", "Not for requests like"))
+
+
+def _over_calls(kind: str) -> list[World]:
+    """A call too many: of a forbidden tool, in a task that may call, in one that must not."""
+    if kind == "forbid":
+        task = world_task(kind="forbid", paths=(), query="What is a warehouse?")
+        busy, calm = Deed(before=(OTHER,), idle=True), Deed(idle=True)
+    elif kind == "may":
+        task, busy, calm = world_task(kind="may"), Deed(before=(OTHER,)), RIGHT
+    else:
+        task, busy, calm = world_task(forbid=(OTHER,)), Deed(before=(OTHER,)), RIGHT
+    task = replace(task, results=(RecordedResult(tool=OTHER, result="sent"),))
+    return [
+        World("over_called", _either(lambda s: OTHER in s.names, busy, calm), task=task),
+        World("over_called", _either(lambda s: "Call a tool only for" not in s.text, busy, calm), task=task),
+        World("over_called", _either(lambda s: "Not for requests like" not in _unwanted(s), busy, calm), task=task),
+    ]  # fmt: skip
 
 
 def worlds() -> list[World]:
@@ -318,6 +357,7 @@ def worlds() -> list[World]:
             (GoldenCall(tool=WRITE, id="act", args=ARGUMENTS, result={"done": True}, has_result=True),),
         )
     )
+    without_level = {name: value for name, value in ARGUMENTS.items() if name != "level"}
     written_out = GoldenPath(stages=(world_task().paths[0].stages[0], literal.stages[1]))
     manual = ContextBlock(id="manual", kind="retrieval", text="Always use WH-SH-01 here.", score=0.1)
     needy = [replace(t, needs=Needs(scopes=("stock:write",))) if t.name == WRITE else t for t in tools()]
@@ -411,9 +451,39 @@ def worlds() -> list[World]:
             _when(lambda s: "only after" not in s.definition(WRITE)["description"], Deed(write_first=True)),
             task=world_task(paths=(written_out,)),
         ),
+        *_over_calls("must"),
+        *_over_calls("may"),
+        *_over_calls("forbid"),
         World(
-            "over_called", _when(lambda s: OTHER in s.names, Deed(before=(OTHER,))),
-            task=world_task(forbid=(OTHER,), results=(RecordedResult(tool=OTHER, result="sent"),)),
+            "unavailable", _when(lambda s: WRITE not in s.names, Deed(words="There is no tool for this.")),
+            catalog=Catalog.from_tools(t for t in tools() if t.name != WRITE),
+        ),
+        World(
+            "unparsable_call",
+            _when(
+                lambda s: "valid JSON object" not in s.text,
+                Deed(words='<tool_call>{"name": "update_stock", "arguments": {"product_id": '),
+            ),
+        ),
+        World("loop", _when(lambda s: not any("made before" in text for text in s.heard), Deed(looks=4))),
+        World("loop", _when(lambda s: "the same call" not in s.text, Deed(looks=4))),
+        World(
+            "wrong_value",
+            _when(lambda s: 'between \\"PDT-1001 to\\"' not in s.parameter("amount"), Deed(changes={"amount": 100})),
+        ),
+        World(
+            "wrong_value",
+            lambda s: Deed(changes={"level": "low" if s.parameter("level") != "{}" else ...}),
+            task=world_task(
+                paths=(GoldenPath(stages=(literal.stages[0], (GoldenCall(
+                    tool=WRITE, id="act", args=without_level, result={"done": True}, has_result=True,
+                ),))),),
+                results=(RecordedResult(
+                    tool=WRITE, args={**without_level, "level": "low"}, error="level low is not known here",
+                    error_kind="tool_error",
+                ),),
+                query="Set PDT-1001 in WH-SH-01 to 250 pieces from 2031-04-05.",
+            ),
         ),
         World(
             "out_of_window", _when(lambda s: "WH-SH-01" not in s.text, Deed(changes={"warehouse_id": "X-0"})),

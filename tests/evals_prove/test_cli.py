@@ -66,7 +66,7 @@ def test_explain_prove_says_what_it_would_spend_then_proves(project: Path, capsy
     code, said, _ = out(capsys, "explain", "proved.json", "a")
     assert "proved" in said
     assert "format and example added" in said
-    assert "1 attempt for these proofs" in said
+    assert "cost: 1 attempt with a change, against 1 untouched" in said
     code, said, _ = out(
         capsys, "report", "render", "proved.json", "--format", "html", "--output", "proved.html"
     )

@@ -47,9 +47,9 @@ def test_the_trouble_is_there_and_is_suspected(world: World, tmp_path: Path) -> 
     report = lost_report(world, tmp_path)
     causes = [
         cause.name
-        for decision in report.tasks[0].attempts[0].decisions
-        if decision.cause is not None
-        for cause in (decision.cause, *decision.also)
+        for lost in (*report.tasks[0].attempts[0].decisions, *report.tasks[0].attempts[0].extra_calls)
+        if lost.cause is not None
+        for cause in (lost.cause, *lost.also)
     ]
     assert causes, "the planted trouble loses no decision"
 

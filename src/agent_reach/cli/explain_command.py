@@ -74,13 +74,26 @@ def command(
     found = find_task(document, task)
     if prove:
         from agent_reach.cli.proof_output import prove_and_show
+        from agent_reach.cli.targets import check_targets
         from agent_reach.evals.runner_setup import resolve_config
 
         environment = dict(os.environ)
+        settings = resolve_config(config, environment)
+        chosen_suite = suite or next(iter(document.run.suites), None)
+        check_targets(
+            {"--output": output},
+            {
+                "configuration": config,
+                "project file": settings.source,
+                "tool list": settings.catalog,
+                "overlay": settings.overlay,
+                "suite": [*settings.suites.values(), chosen_suite],
+            },
+        )
         prove_and_show(
             document,
-            resolve_config(config, environment),
-            suite=suite or next(iter(document.run.suites), None),
+            settings,
+            suite=chosen_suite,
             environment=environment,
             language=language,
             tasks=(found.task_id,),

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 def proof_lines(result: ProofResult, language: Language) -> list[str]:
     """The finding on each decision: causes with their verdicts, and what each experiment did and showed."""
+    from agent_reach.reports.figures import plural
+
     lines: list[str] = []
     for decision in result.decisions:
         lines += _decision(decision, language)
@@ -21,7 +23,7 @@ def proof_lines(result: ProofResult, language: Language) -> list[str]:
             Message("no lost decision has a cause to prove", "没有需要证实原因的失败决策").text(language)
         )
     total = Message(
-        f"{result.spent} attempts made, kept in {result.kept}",
+        f"{plural(result.spent, 'attempt')} made, kept in {result.kept}",
         f"共进行 {result.spent} 次尝试，保存于 {result.kept}",
     ).text(language)
     lines.append(total)
@@ -47,11 +49,18 @@ def _decision(decision: ProvedDecision, language: Language) -> list[str]:
     from agent_reach.reports.wording import PROOFS, cause_word
 
     right, total = decision.untouched
-    head = Message(
-        f"{decision.task_id}, decision {decision.step + 1} ({decision.expected_tool}): right in {right} of {total} untouched attempts",
-        f"{decision.task_id}，决策 {decision.step + 1}（{decision.expected_tool}）：未改动时 {total} 次中 {right} 次正确",
-    ).text(language)
-    lines = [head]
+    if decision.step is None:
+        named = f" ({', '.join(decision.unwanted)})" if decision.unwanted else ""
+        head = Message(
+            f"{decision.task_id}, calls that should not have been made{named}: none in {right} of {total} untouched attempts",
+            f"{decision.task_id}，不应有的调用{named}：未改动时 {total} 次中 {right} 次没有出现",
+        )
+    else:
+        head = Message(
+            f"{decision.task_id}, decision {decision.step + 1} ({decision.expected_tool}): right in {right} of {total} untouched attempts",
+            f"{decision.task_id}，决策 {decision.step + 1}（{decision.expected_tool}）：未改动时 {total} 次中 {right} 次正确",
+        )
+    lines = [head.text(language)]
     order = {"proved": 0, "undecided": 1, "refuted": 2, "": 3}
     for cause, verdict in sorted(decision.verdicts.items(), key=lambda item: order[item[1]]):
         word = PROOFS[verdict].text(language) if verdict else Message(
@@ -71,8 +80,10 @@ def _decision(decision: ProvedDecision, language: Language) -> list[str]:
 
 def cost_line(cost: ProofCost, language: Language) -> str:
     """What a dry run says."""
+    from agent_reach.reports.figures import plural
+
     return Message(
-        f"{cost.decisions} lost decisions: {cost.singles} attempts, and at most {cost.pairs} more for pairs where no single change helps",
+        f"{plural(cost.decisions, 'lost decision')}: {plural(cost.singles, 'attempt')}, and at most {cost.pairs} more for pairs where no single change helps",
         f"{cost.decisions} 个失败决策：{cost.singles} 次尝试；若单项均无帮助，组合最多再需 {cost.pairs} 次",
     ).text(language)
 
@@ -87,6 +98,7 @@ def proof_document(result: ProofResult) -> dict[str, Any]:
                 "task_id": item.task_id,
                 "step": item.step,
                 "expected_tool": item.expected_tool,
+                "unwanted": list(item.unwanted),
                 "suspected": list(item.suspected),
                 "verdicts": dict(item.verdicts),
                 "untouched": list(item.untouched),
@@ -141,8 +153,16 @@ def prove_and_show(
     laboratory = LaboratoryOptions(
         budget=budget, resume=resume, run=RunOptions(environment=environment, listeners=(listener,))
     )
-    with listener:
-        result = prove(settings, report, suite=suite, options=options, laboratory=laboratory)
+    try:
+        with listener:
+            result = prove(settings, report, suite=suite, options=options, laboratory=laboratory)
+    except KeyboardInterrupt:
+        hint = Message(
+            "stopped; finished attempts are kept, go on with --resume",
+            "已停止；已完成的尝试已保存，可用 --resume 继续",
+        )
+        echo(hint.text(language), err=True)
+        raise
     if outputs:
         from agent_reach.reports.json_report import write_report
 

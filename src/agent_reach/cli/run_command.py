@@ -106,6 +106,10 @@ def command(
 
     environment = dict(os.environ)
     settings = resolve_config(config, environment)
+    if prove:
+        from agent_reach.evals.interventions.prove import refuse_recorded
+
+        refuse_recorded(settings)
     given = fail_under if fail_under is not None else settings.gate.fail_under
     limit = parse_limit(given) if given is not None else None
     limits = [] if limit is None else [limit]

@@ -47,7 +47,8 @@ class Interval:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProofTrial:
     """One experiment on a cause: the task run again with `intervention` (several joined by `+` when only together they
-    help) against untouched runs of it. Counts are (right, attempts); `more` further attempts a side would decide."""
+    help) against untouched runs of it. Counts are (right, attempts); `more` further attempts a side would decide; `spent` are
+    the attempts with the change, lost ones included (0 where another experiment made the same ones)."""
 
     intervention: str
     change: Message
@@ -171,7 +172,7 @@ class Provenance:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraCall:
     """A call outside the golden path: `kind` exploratory, forbidden, over_call, hallucinated, duplicate; `status` how its last
-    try ended (empty: it never reached a backend, or that is unknown)."""
+    try ended (empty: it never reached a backend, or that is unknown); `also` causes that an experiment showed besides."""
 
     call_id: str
     name: str
@@ -180,6 +181,7 @@ class ExtraCall:
     trace_step: int | None = None
     cause: Cause | None = None
     status: str = ""
+    also: tuple[Cause, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

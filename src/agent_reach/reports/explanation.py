@@ -6,7 +6,7 @@ text from outside passes `one_line`, so that nothing in a report can steer the t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from agent_reach.records.context import ContextBlock, DroppedBlock
 from agent_reach.records.message import Language, Message
@@ -274,13 +274,20 @@ class Explanation:
             yield from self._cause(decision.cause)
         elif decision.error:
             yield from self._wrap(decision.error, 11, self._say("         cause: ", "         原因："))
-        for cause in decision.also:
+        yield from self._also(decision.also)
+
+    def _also(self, causes: Sequence[Cause]) -> Iterator[str]:
+        for cause in causes:
             name = cause_word(cause.name, self.language)
+            if cause.proof:
+                name += f" [{word(PROOFS, cause.proof, self.language)}]"
             yield from self._wrap(
                 f"{name}: {cause.evidence.text(self.language)}",
                 11,
                 self._say("         also: ", "         同时："),
             )
+            for line in proof_lines(cause, self.language):
+                yield from self._wrap(line, 13, self._say("         tried: ", "         验证："))
 
     def _arguments(self, decision: Decision) -> Iterator[str]:
         rows = [("", self._say("did", "实际"), self._say("should have", "应当"), "")]
@@ -327,6 +334,7 @@ class Explanation:
         yield from self._wrap(text, 9, "     ! " if extra.kind != "exploratory" else "       ")
         if extra.cause is not None:
             yield from self._cause(extra.cause)
+        yield from self._also(extra.also)
 
     def _unmet(self, attempt: AttemptScore) -> Iterator[str]:
         """Golden steps that no shown call stands beside."""

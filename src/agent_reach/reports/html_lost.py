@@ -227,7 +227,7 @@ def _extra(extra: ExtraCall, attempt: AttemptScore, language: Language) -> dict[
         "unreadable": "",
         "sent": _sent(call, None if call is None else call.sent_arguments),
         "outcome": _outcome(call.outcome if call is not None else None, language),
-        "also": [],
+        "also": [_cause(cause, language) for cause in extra.also],
         "raw": shortened(found[0].raw, _RAW_LIMIT) if found is not None else "",
         "error": "",
         "order": False,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from agent_reach.records.message import Language, Message
 from agent_reach.records.report import METRIC_NAMES, CauseSummary, Report
-from agent_reach.records.score import Metric
+from agent_reach.records.score import Cause, Metric
 from agent_reach.reports.figures import (
     count,
     fraction,
@@ -25,11 +25,13 @@ from agent_reach.reports.figures import (
 from agent_reach.reports.gate_markdown import render_gate
 from agent_reach.reports.lost import LostDecision, call_of, lost_decisions
 from agent_reach.reports.markdown_text import code, folded, prose, table_head
+from agent_reach.reports.proof_text import proof_lines
 from agent_reach.reports.values import shortened
 from agent_reach.reports.wording import (
     HEADLINE_METRICS,
     LAYERS,
     METRICS,
+    PROOFS,
     cause_word,
     word,
 )
@@ -173,4 +175,17 @@ def _one_lost(entry: LostDecision, language: Language) -> list[str]:
         lines.append(f"  - {should}: {nothing}")
     if entry.cause is not None:
         lines.append(f"  - {prose(shortened(entry.cause.evidence.text(language), 300))}")
+        also = decision.also if decision is not None else extra.also if extra is not None else ()
+        for cause in (entry.cause, *also):
+            lines += _proof(cause, language)
     return lines
+
+
+def _proof(cause: Cause, language: Language) -> list[str]:
+    """How a cause was put to the proof: the verdict, what was tried, what it cost."""
+    if not cause.proof:
+        return []
+    verdict = (
+        f"  - {prose(cause_word(cause.name, language))}: **{prose(word(PROOFS, cause.proof, language))}**"
+    )
+    return [verdict, *(f"    - {code(line, 300)}" for line in proof_lines(cause, language))]

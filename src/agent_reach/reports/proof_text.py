@@ -17,13 +17,21 @@ def trial_text(trial: ProofTrial, language: Language) -> str:
         text += f", {trial.gain * 100:+.0f} [{low:+.0f}, {high:+.0f}]"
     text += Message(f" (untouched {before}/{tries})", f"（未改动 {before}/{tries}）").text(language)
     if trial.verdict == "undecided":
-        text += Message(
-            f"; {trial.more} more attempts a side would decide"
-            if trial.more
-            else "; no number of attempts in reach decides",
-            f"；每侧再做 {trial.more} 次可判定" if trial.more else "；在可行的次数内无法判定",
-        ).text(language)
+        text += _still_needed(trial).text(language)
     return text
+
+
+def _still_needed(trial: ProofTrial) -> Message:
+    """What would decide an undecided experiment."""
+    if trial.more:
+        return Message(
+            f"; {plural(trial.more, 'more attempt')} a side would decide", f"；每侧再做 {trial.more} 次可判定"
+        )
+    if not trial.changed[1] or not trial.untouched[1]:
+        return Message(
+            "; every attempt of a side was lost to infrastructure", "；有一侧的尝试全部因基础设施失败"
+        )
+    return Message("; no number of attempts in reach decides", "；在可行的次数内无法判定")
 
 
 def proof_lines(cause: Cause, language: Language) -> list[str]:
@@ -31,7 +39,9 @@ def proof_lines(cause: Cause, language: Language) -> list[str]:
     if not cause.trials:
         return []
     spent = sum(trial.spent for trial in cause.trials)
-    cost = Message(f"{plural(spent, 'attempt')} for these proofs", f"这些验证共用 {spent} 次尝试").text(
-        language
-    )
+    untouched = max(trial.untouched[1] for trial in cause.trials)
+    cost = Message(
+        f"cost: {plural(spent, 'attempt')} with a change, against {untouched} untouched",
+        f"花费：改动后 {spent} 次尝试，对照未改动 {untouched} 次",
+    ).text(language)
     return [*(trial_text(trial, language) for trial in cause.trials), cost]

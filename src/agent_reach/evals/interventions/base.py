@@ -9,8 +9,9 @@ from typing import Any
 
 from agent_reach.evals.scoring.look_alike import look_alikes
 from agent_reach.evals.trials.variant import Variant
+from agent_reach.records.context import ContextBlock
 from agent_reach.records.message import Message
-from agent_reach.records.score import AttemptScore, Decision
+from agent_reach.records.score import AttemptScore, Cause, Decision
 from agent_reach.records.task import GoldenCall, GoldenPath, Task
 from agent_reach.records.tool import AgentNote, ParameterHint, Tool
 from agent_reach.records.trace import Exposure
@@ -40,21 +41,41 @@ class Intervention:
 class Situation:
     """A lost decision: the task as it is run, what was offered, and the attempt that lost it.
 
-    `variant` is what is changed (already changed once where causes are tried in pairs), `cause` the hypothesis.
+    `variant` is what is changed (already changed once where causes are tried in pairs), `cause` the hypothesis. `unwanted`
+    are the tools that were called and should not have been, where no decision was lost but a call was too many.
+    `own_agent`: the caller brought the agent, so that its settings cannot be changed.
     """
 
     def __init__(
-        self, variant: Variant, decision: Decision, attempt: AttemptScore, exposure: Exposure, cause: str
+        self,
+        variant: Variant,
+        decision: Decision,
+        attempt: AttemptScore,
+        exposure: Exposure,
+        cause: str,
+        *,
+        unwanted: tuple[str, ...] = (),
+        own_agent: bool = False,
     ) -> None:
         self.variant = variant
         self.decision = decision
         self.attempt = attempt
         self.exposure = exposure
         self.cause = cause
+        self.unwanted = unwanted
+        self.own_agent = own_agent
 
     def within(self, variant: Variant) -> Situation:
         """The same decision in another variant."""
-        return Situation(variant, self.decision, self.attempt, self.exposure, self.cause)
+        return Situation(
+            variant,
+            self.decision,
+            self.attempt,
+            self.exposure,
+            self.cause,
+            unwanted=self.unwanted,
+            own_agent=self.own_agent,
+        )
 
     @property
     def task(self) -> Task:
@@ -113,6 +134,12 @@ class Situation:
         )
         return tuple(dict.fromkeys([*self.chosen, *sorted(alike - self.golden_keys)]))
 
+    def suspicion(self, cause: str = "") -> Cause | None:
+        """The cause (this one unless named) as it was put down for the decision; None where it was not suspected."""
+        name = cause or self.cause
+        known = (self.decision.cause, *self.decision.also)
+        return next((item for item in known if item is not None and item.name == name), None)
+
     @property
     def wrong_arguments(self) -> tuple[str, ...]:
         """Names of the arguments of the right tool that were off."""
@@ -138,6 +165,35 @@ def offering(situation: Situation, keys: Iterable[str]) -> Variant | None:
         exposure = replace(variant.config.exposure, settings=settings)
         return replace(variant, config=replace(variant.config, exposure=exposure))
     return replace(variant, task=replace(variant.task, tools=names))
+
+
+def offering_nothing(situation: Situation) -> Variant:
+    """The variant in which no tool is offered."""
+    variant = situation.variant
+    exposure = replace(variant.config.exposure, mode="names", tools=())
+    config = replace(variant.config, exposure=exposure)
+    return replace(variant, task=replace(variant.task, tools=()), config=config)
+
+
+def offered_too(variant: Variant, key: str) -> Variant:
+    """The variant that offers this tool of its catalog as well."""
+    task, exposure = variant.task, variant.config.exposure
+    exposure = replace(exposure, pinned=(*exposure.pinned, key))
+    if exposure.mode == "names":
+        exposure = replace(exposure, tools=(*exposure.tools, key))
+    if task.tools:
+        task = replace(task, tools=(*task.tools, key))
+    return replace(variant, task=task, config=replace(variant.config, exposure=exposure))
+
+
+def with_instruction(situation: Situation, name: str, text: Message) -> Variant | None:
+    """The variant in which one more instruction stands; None where it stands already."""
+    task = situation.task
+    if any(block.id == name for block in task.context):
+        return None
+    words = text.text("zh" if task.language == "zh" else "en")
+    block = ContextBlock(id=name, kind="instruction", text=words)
+    return replace(situation.variant, task=replace(task, context=(*task.context, block)))
 
 
 def with_hints(situation: Situation, hints: Mapping[str, Mapping[str, Any]]) -> Variant | None:

@@ -20,6 +20,10 @@ from agent_reach.records.message import Message
 from agent_reach.records.report import Report
 from agent_reach.records.score import AttemptScore, Decision, TaskScore
 
+UNWANTED_KINDS = frozenset(("forbidden", "over_call"))
+"""Kinds of calls that are a failure of their own, whether or not a decision was lost."""
+_OF_UNWANTED_CALLS = ("context_overload", "over_called")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
@@ -39,7 +43,11 @@ class Trial:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionPlan:
     """A lost decision and what would be tried on it. `suspected` are the causes that were put down for it; those that no
-    intervention removes here are in `untestable`."""
+    intervention removes here are in `untestable`.
+
+    Calls that should not have been made are one plan of their own for each task: `unwanted` are their tools, and the
+    decision stands for "no such call" (`step` -1).
+    """
 
     task_id: str
     decision: Decision
@@ -49,6 +57,7 @@ class DecisionPlan:
     trials: tuple[Trial, ...]
     untestable: tuple[str, ...] = ()
     pairs: tuple[Trial, ...] = ()
+    unwanted: tuple[str, ...] = ()
 
 
 def plan_proofs(
@@ -59,7 +68,7 @@ def plan_proofs(
     all_causes: bool = False,
     pairs: int = 6,
 ) -> tuple[DecisionPlan, ...]:
-    """A plan for every lost decision of the report (or of these tasks).
+    """A plan for every lost decision of the report (or of these tasks), and for the calls that a task did not want.
 
     `all_causes` tries every intervention that applies, not only those of suspected causes; `pairs` is the most pairs per
     decision. Raises `InputError` where the suite asks something else now than the report scored.
@@ -68,11 +77,14 @@ def plan_proofs(
     for scored in report.tasks:
         if tasks and scored.task_id not in tasks:
             continue
-        lost = list(_lost(scored))
+        lost: list[tuple[list[Lost], tuple[str, ...]]] = [(group, ()) for group in _lost(scored)]
+        unwanted = _unwanted(scored)
+        if unwanted:
+            lost.append((unwanted, _unwanted_tools(laboratory, unwanted)))
         if lost:
             _check_same(laboratory, scored)
-        for group in lost:
-            found.append(_plan(laboratory, scored, group, all_causes=all_causes, pairs=pairs))
+        for group, tools in lost:
+            found.append(_plan(laboratory, scored, group, tools, all_causes=all_causes, pairs=pairs))
     return tuple(found)
 
 
@@ -102,18 +114,68 @@ def _lost(scored: TaskScore) -> Iterator[list[Lost]]:
     yield from groups.values()
 
 
+def _unwanted(scored: TaskScore) -> list[Lost]:
+    """The attempts with calls that should not have been made, each with a decision that stands for making none."""
+    found: list[Lost] = []
+    for attempt in scored.attempts:
+        cause = next(
+            (extra.cause for extra in attempt.extra_calls if extra.kind in UNWANTED_KINDS and extra.cause),
+            None,
+        )
+        if cause is not None:
+            none = Decision(
+                task_id=scored.task_id,
+                attempt=attempt.index,
+                step=-1,
+                golden_id="",
+                expected_tool="",
+                expected_arguments={},
+                cause=cause,
+            )
+            found.append((none, attempt))
+    return found
+
+
+def _unwanted_tools(laboratory: Laboratory, group: list[Lost]) -> tuple[str, ...]:
+    """Keys of the tools that were called in any of the attempts and should not have been."""
+    names = dict.fromkeys(
+        extra.tool or extra.name
+        for _, attempt in group
+        for extra in attempt.extra_calls
+        if extra.kind in UNWANTED_KINDS
+    )
+    tools = (laboratory.catalog.resolve(name) for name in names)
+    return tuple(dict.fromkeys(tool.key for tool in tools if tool is not None))
+
+
 def _plan(
-    laboratory: Laboratory, scored: TaskScore, group: list[Lost], *, all_causes: bool, pairs: int
+    laboratory: Laboratory,
+    scored: TaskScore,
+    group: list[Lost],
+    unwanted: tuple[str, ...],
+    *,
+    all_causes: bool,
+    pairs: int,
 ) -> DecisionPlan:
     untouched = laboratory.untouched(laboratory.suite.task(scored.task_id))
     exposure = laboratory.prepared(untouched).exposer.expose(untouched.task).exposure
     suspected = _suspected(group)
-    names = tuple(dict.fromkeys([*suspected, *CAUSE_ORDER])) if all_causes else suspected
+    no_call = group[0][0].step < 0
+    further = _OF_UNWANTED_CALLS if no_call else CAUSE_ORDER
+    names = tuple(dict.fromkeys([*suspected, *further])) if all_causes else suspected
     trials: list[Trial] = []
     situations: dict[str, Situation] = {}
     for cause in names:
         decision, attempt = _telling(group, cause)
-        situation = Situation(untouched, decision, attempt, exposure, cause)
+        situation = Situation(
+            untouched,
+            decision,
+            attempt,
+            exposure,
+            cause,
+            unwanted=unwanted,
+            own_agent=laboratory.options.run.agent is not None,
+        )
         situations[cause] = situation
         for intervention in interventions_for(cause):
             changed = intervention.change(situation)
@@ -130,6 +192,7 @@ def _plan(
         trials=merged,
         untestable=tuple(cause for cause in suspected if cause not in tested),
         pairs=tuple(_pairs(merged, situations, pairs)),
+        unwanted=unwanted,
     )
 
 

@@ -37,16 +37,20 @@ class ProveOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvedDecision:
     """What was found out about one lost decision: cause -> verdict (empty: no intervention removes it here), the
-    experiments, and the rate of untouched attempts."""
+    experiments, and the rate of untouched attempts.
+
+    `step` is None for calls that should not have been made: `unwanted` are their tools, and right means none of them.
+    """
 
     task_id: str
-    step: int
+    step: int | None
     expected_tool: str
     suspected: tuple[str, ...]
     verdicts: dict[str, str]
     trials: dict[str, tuple[ProofTrial, ...]]
     untouched: tuple[int, int]
     pairs: tuple[ProofTrial, ...] = ()
+    unwanted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +103,12 @@ async def prove_async(
         cost = _cost(opened, plans, chosen.attempts)
         opened.begin(cost.singles)
         found: list[ProvedDecision] = []
+        told: set[str] = set()
         ended = False
         interrupted = True
         try:
             for plan in plans:
-                proved, complete = await _prove_one(opened, plan, chosen.attempts)
+                proved, complete = await _prove_one(opened, plan, chosen.attempts, told)
                 ended |= not complete
                 found.append(proved)
             interrupted = False
@@ -137,6 +142,16 @@ def proof_cost(
     return asyncio.run(count())
 
 
+def refuse_recorded(config: RunConfig) -> None:
+    """Raise `InputError` where the configuration names an agent that only hands out what was recorded."""
+    if config.agent.type == "recorded":
+        raise InputError(
+            "a recorded run cannot be run again: its agent only hands out what was recorded",
+            where=config.source or "agent",
+            next_step="name the live agent in the configuration (`agent: {type: chat, ...}`)",
+        )
+
+
 def _open(config: RunConfig, report: Report, suite: Any, options: LaboratoryOptions | None) -> Laboratory:
     opened = Laboratory("prove", config, suite, options)
     opened.refuse_recorded()
@@ -168,8 +183,10 @@ def _variants(plan: DecisionPlan) -> list[Any]:
     return [plan.untouched, *(trial.variant for trial in plan.trials)]
 
 
-async def _prove_one(opened: Laboratory, plan: DecisionPlan, attempts: int) -> tuple[ProvedDecision, bool]:
-    """The finding on one decision, and whether everything planned was run."""
+async def _prove_one(
+    opened: Laboratory, plan: DecisionPlan, attempts: int, told: set[str]
+) -> tuple[ProvedDecision, bool]:
+    """The finding on one decision, and whether everything planned was run; `told` are variants whose cost was told."""
     trials: dict[str, list[ProofTrial]] = {}
     pairs: list[ProofTrial] = []
     complete = True
@@ -178,12 +195,12 @@ async def _prove_one(opened: Laboratory, plan: DecisionPlan, attempts: int) -> t
         try:
             before = await _share(opened, plan, plan.untouched, attempts)
             for trial in plan.trials:
-                result = await _run_trial(opened, plan, trial, before, attempts)
+                result = await _run_trial(opened, plan, trial, before, attempts, told)
                 for cause in trial.causes:
                     trials.setdefault(cause, []).append(result)
             if not any(item.verdict == "proved" for items in trials.values() for item in items):
                 for trial in plan.pairs:
-                    result = await _run_trial(opened, plan, trial, before, attempts)
+                    result = await _run_trial(opened, plan, trial, before, attempts, told)
                     pairs.append(result)
                     if result.verdict == "proved":
                         for cause in trial.causes:
@@ -201,8 +218,9 @@ async def _prove_one(opened: Laboratory, plan: DecisionPlan, attempts: int) -> t
     return (
         ProvedDecision(
             task_id=plan.task_id,
-            step=plan.decision.step,
+            step=plan.decision.step if plan.decision.step >= 0 else None,
             expected_tool=plan.decision.expected_tool,
+            unwanted=plan.unwanted,
             suspected=plan.suspected,
             verdicts=verdicts,
             trials={cause: tuple(items) for cause, items in trials.items()},
@@ -221,10 +239,12 @@ def _verdict(trials: Sequence[ProofTrial]) -> str:
 
 
 async def _run_trial(
-    opened: Laboratory, plan: DecisionPlan, trial: Trial, before: Share, attempts: int
+    opened: Laboratory, plan: DecisionPlan, trial: Trial, before: Share, attempts: int, told: set[str]
 ) -> ProofTrial:
-    spent = opened.spent
     after = await _share(opened, plan, trial.variant, attempts)
+    key = opened.key(trial.variant)
+    spent = 0 if key in told else opened.made(trial.variant, attempts)
+    told.add(key)
     found = judge(before, after, exact=opened.is_exact)
     return ProofTrial(
         intervention=trial.name,
@@ -235,7 +255,7 @@ async def _run_trial(
         gain=found.gain,
         interval=found.interval,
         more=found.more if found.verdict == "undecided" else None,
-        spent=opened.spent - spent,
+        spent=spent,
     )
 
 
@@ -257,7 +277,10 @@ async def _share(opened: Laboratory, plan: DecisionPlan, variant: Any, attempts:
 
 
 def holds(score: AttemptScore, plan: DecisionPlan) -> bool:
-    """The decision was made right in this attempt: itself, or every decision of another accepted path."""
+    """The decision was made right in this attempt: itself, or every decision of another accepted path; of unwanted calls,
+    that none was made."""
+    if plan.decision.step < 0:
+        return score.state == "scored" and not score.over_called
     own = [
         decision
         for decision in score.decisions
@@ -269,4 +292,13 @@ def holds(score: AttemptScore, plan: DecisionPlan) -> bool:
     )
 
 
-__all__ = ["ProofCost", "ProofResult", "ProveOptions", "ProvedDecision", "proof_cost", "prove", "prove_async"]
+__all__ = [
+    "ProofCost",
+    "ProofResult",
+    "ProveOptions",
+    "ProvedDecision",
+    "proof_cost",
+    "prove",
+    "prove_async",
+    "refuse_recorded",
+]

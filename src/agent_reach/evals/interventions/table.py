@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent_reach.evals.interventions import (
     alias_added,
     blocks_reordered,
+    call_form_stated,
     description_first_line,
     description_restored,
     earlier_result_given,
@@ -15,19 +16,28 @@ from agent_reach.evals.interventions import (
     format_and_example,
     names_added,
     order_stated,
+    output_limit_raised,
     passages_five,
     passages_none,
     permission_granted,
     reach_candidates,
     recorded_result,
+    repeat_remarked,
+    reply_constrained,
     request_as_trigger,
+    request_excluded,
     required_marked,
     rival_hidden,
+    told_not_to_repeat,
     told_to_call,
+    told_to_hold_back,
     tool_offered,
+    tool_stood_in,
     tools_before_retrieval,
+    unasked_hidden,
     unwanted_hidden,
     value_in_slot,
+    value_place_named,
     window_widened,
 )
 from agent_reach.evals.interventions.base import Intervention
@@ -61,12 +71,22 @@ INTERVENTIONS: dict[str, Intervention] = {
         told_to_call,
         order_stated,
         unwanted_hidden,
+        told_to_hold_back,
+        request_excluded,
+        tool_stood_in,
+        call_form_stated,
+        reply_constrained,
+        output_limit_raised,
+        repeat_remarked,
+        told_not_to_repeat,
+        value_place_named,
+        unasked_hidden,
     )
 }
 
 
 def interventions_for(cause: str) -> tuple[Intervention, ...]:
-    """The interventions that remove that cause; none for causes that no change to the surroundings removes."""
+    """The interventions that remove that cause."""
     return tuple(item for item in INTERVENTIONS.values() if cause in item.removes)
 
 

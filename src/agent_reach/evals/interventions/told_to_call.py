@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from agent_reach.evals.interventions.base import Changed, Intervention, Situation
-from agent_reach.records.context import ContextBlock
+from agent_reach.evals.interventions.base import Changed, Intervention, Situation, with_instruction
 from agent_reach.records.message import Message
 
 BLOCK = "act_by_calling"
@@ -17,17 +14,13 @@ _TEXT = Message(
 
 def _change(situation: Situation) -> Changed | None:
     trace = situation.attempt.trace
-    if any(block.id == BLOCK for block in situation.task.context):
-        return None
     said = trace is not None and (trace.final_text or any(step.text for step in trace.steps))
     if situation.decision.tool_right or situation.decision.selected_tool or not said:
         return None
-    text = _TEXT.text("zh" if situation.task.language == "zh" else "en")
-    block = ContextBlock(id=BLOCK, kind="instruction", text=text)
-    task = replace(situation.task, context=(*situation.task.context, block))
-    return Changed(
-        replace(situation.variant, task=task), Message("told to act by calling", "提示必须通过调用工具执行")
-    )
+    variant = with_instruction(situation, BLOCK, _TEXT)
+    if variant is None:
+        return None
+    return Changed(variant, Message("told to act by calling", "提示必须通过调用工具执行"))
 
 
 INTERVENTION = Intervention(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from agent_reach.evals.interventions.base import Changed, Intervention, Situation
+from agent_reach.evals.interventions.base import Changed, Intervention, Situation, offered_too
 from agent_reach.records.message import Message
 
 
@@ -16,14 +14,8 @@ def _change(situation: Situation) -> Changed | None:
     reach = config.exposure.mode == "reach"
     if reason not in ("not_listed", "limit", "not_recalled") or reach != (situation.cause == "not_recalled"):
         return None
-    exposure = replace(config.exposure, pinned=(*config.exposure.pinned, tool.key))
-    if exposure.mode == "names":
-        exposure = replace(exposure, tools=(*exposure.tools, tool.key))
-    task = situation.task
-    if task.tools:
-        task = replace(task, tools=(*task.tools, tool.key))
     return Changed(
-        replace(situation.variant, task=task, config=replace(config, exposure=exposure)),
+        offered_too(situation.variant, tool.key),
         Message(f"{tool.key} is offered too", f"同时提供 {tool.key}"),
     )
 

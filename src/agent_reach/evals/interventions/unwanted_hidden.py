@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
-from agent_reach.evals.interventions.base import Changed, Intervention, Situation, names_of, offering
+from agent_reach.evals.interventions.base import (
+    Changed,
+    Intervention,
+    Situation,
+    names_of,
+    offering,
+    offering_nothing,
+)
 from agent_reach.records.message import Message
 
 
-def _writes(situation: Situation, key: str | None) -> bool:
-    """The tool is known to change something."""
-    return bool(situation.variant.catalog.get(str(key)).effects & {"write", "destructive"})
-
-
-def _change(situation: Situation) -> Changed | None:
-    unwanted = {
+def unwanted_tools(situation: Situation) -> tuple[str, ...]:
+    """Keys of the tools of calls that were too many: all of the task's, or those a lost decision was reached over."""
+    if situation.unwanted:
+        return situation.unwanted
+    if not situation.decision.detour:
+        return ()
+    found = {
         extra.tool
         for extra in situation.attempt.extra_calls
-        if extra.tool in situation.variant.catalog
+        if extra.tool is not None
+        and extra.tool in situation.variant.catalog
         and extra.tool not in situation.golden_keys
         and (extra.kind in ("forbidden", "over_call") or _writes(situation, extra.tool))
     }
-    listed = sorted(str(key) for key in unwanted)
-    variant = (
-        offering(situation, set(situation.offered) - set(listed))
-        if listed and situation.decision.detour
-        else None
-    )
+    return tuple(sorted(found))
+
+
+def _writes(situation: Situation, key: str) -> bool:
+    """The tool is known to change something."""
+    return bool(situation.variant.catalog.get(key).effects & {"write", "destructive"})
+
+
+def _change(situation: Situation) -> Changed | None:
+    unwanted = [key for key in unwanted_tools(situation) if key in situation.offered]
+    if not unwanted:
+        return None
+    rest = set(situation.offered) - set(unwanted)
+    is_reach = situation.variant.config.exposure.mode == "reach"
+    variant = offering(situation, rest) if rest or is_reach else offering_nothing(situation)
     if variant is None:
         return None
-    return Changed(variant, Message(f"not offered: {names_of(listed)}", f"不提供：{names_of(listed)}"))
+    return Changed(variant, Message(f"not offered: {names_of(unwanted)}", f"不提供：{names_of(unwanted)}"))
 
 
 INTERVENTION = Intervention(

@@ -47,19 +47,20 @@ def _source(situation: Situation, spec: Any) -> str:
         ):
             results.append((made.tool, made.outcome.value))
     for tool, result in results:
-        place = next((place for place, value in _places(result) if value == spec), "")
+        place = next((place for place, value in places(result) if value == spec), "")
         if place:
             return f"{tool}.{place}"
     return ""
 
 
-def _places(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+def places(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """(place, leaf) of everything in a result: `orders[0].id`."""
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _places(item, f"{place}.{key}" if place else str(key))
+            yield from places(item, f"{place}.{key}" if place else str(key))
     elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
-            yield from _places(item, f"{place}[{index}]")
+            yield from places(item, f"{place}[{index}]")
     else:
         yield place, value
 

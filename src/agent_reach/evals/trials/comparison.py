@@ -32,7 +32,7 @@ class Share:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """What the difference of two shares says. `more`: further attempts on each side that would decide if the rates stayed as
-    they are (None: more than 2,000, or nothing to decide)."""
+    they are (None: more than 2,000, or no rate yet)."""
 
     verdict: Verdict
     gain: float

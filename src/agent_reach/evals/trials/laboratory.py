@@ -16,7 +16,7 @@ from typing import Any
 from agent_reach.config.run import public_settings
 from agent_reach.config.settings import RunConfig
 from agent_reach.errors import InputError
-from agent_reach.evals.agents.base import UnusableModelError
+from agent_reach.evals.agents.base import Agent, AgentSetup, UnusableModelError, build_agent
 from agent_reach.evals.context.options import Layout
 from agent_reach.evals.exposure import Exposer
 from agent_reach.evals.runner_attempt import run_attempt
@@ -77,14 +77,16 @@ class Laboratory:
         self._prepared: dict[tuple[int, int, tuple[str, ...]], tuple[Variant, Prepared]] = {}
         self._tries: dict[tuple[str, int], int] = {}
         self._made: dict[str, BackendMaker] = {}
+        self._agents: dict[str, Agent] = {}
         self._keys: dict[int, tuple[Variant, str]] = {}
         self._log: AttemptLog | None = None
         self.path = self._place()
 
     @property
     def is_exact(self) -> bool:
-        """Agent and backends answer the same on every attempt: one attempt says all."""
-        return self.agent.info.deterministic and self._base.backends.is_repeatable
+        """Agent and backends answer the same on every attempt: one attempt says all. Faults that are drawn do not."""
+        drawn = any(rule.probability < 1 for rule in self.config.execution.faults)
+        return self.agent.info.deterministic and self._base.backends.is_repeatable and not drawn
 
     @property
     def is_recorded(self) -> bool:
@@ -121,7 +123,8 @@ class Laboratory:
         for backends in self._made.values():
             await backends.aclose()
         await self._base.backends.aclose()
-        await self.agent.aclose()
+        for agent in (*self._agents.values(), self.agent):
+            await agent.aclose()
 
     def _place(self) -> Path:
         folder = (
@@ -154,7 +157,8 @@ class Laboratory:
         return known[1]
 
     def _derived(self, variant: Variant) -> Prepared:
-        config, info = variant.config, self.agent.info
+        config, agent = variant.config, self._agent(variant)
+        info = agent.info
         exposer = Exposer(
             variant.catalog,
             config.exposure,
@@ -173,11 +177,27 @@ class Laboratory:
             self._base,
             config=config,
             catalog=variant.catalog,
+            agent=agent,
             exposer=exposer,
             layout=layout,
             backends=backends,
             notify=lambda event: None,
         )
+
+    def _agent(self, variant: Variant) -> Agent:
+        """The agent with the variant's settings; one that the caller brought has its own."""
+        if self.options.run.agent is not None or variant.config.agent == self.config.agent:
+            return self.agent
+        place = content_hash(public_settings(variant.config.agent))
+        if place not in self._agents:
+            setup = AgentSetup(
+                folder=self.config.folder,
+                seed=self.config.seed,
+                catalog=self.catalog,
+                environment=self.options.run.environment,
+            )
+            self._agents[place] = build_agent(variant.config.agent, setup)
+        return self._agents[place]
 
     def _backends(self, variant: Variant) -> Any:
         execution = variant.config.execution
@@ -210,6 +230,10 @@ class Laboratory:
             key = self.key(variant)
             most[key] = max(most.get(key, 0), self._count(count))
         return sum(self._missing(key, count) for key, count in most.items())
+
+    def made(self, variant: Variant, count: int) -> int:
+        """How many attempts of the variant there are by now, lost ones included."""
+        return 0 if self._log is None else len(self._log.attempts_of(self.key(variant), self._count(count)))
 
     def _count(self, count: int) -> int:
         return 1 if self.is_exact else count
@@ -260,6 +284,7 @@ class Laboratory:
         if isinstance(attempted.failure, UnusableModelError):
             raise attempted.failure
         written = self._log.append(key, attempted.score)
+        await self._log.sync()
         self._tries[key, index] = self._tries.get((key, index), 0) + 1
         self.spent += 1
         self.lost += written.state == "infra_error"

@@ -61,6 +61,19 @@ def replaced_tools(catalog: Catalog, changed: Mapping[str, Tool]) -> Catalog:
     )
 
 
+def with_added_tool(catalog: Catalog, tool: Tool) -> Catalog:
+    """The catalog with one more tool at its end, in place of an unusable definition of the same name."""
+    from agent_reach.catalog.catalog import Catalog as Made
+
+    return Made(
+        (*catalog.tools, tool),
+        quarantined=(item for item in catalog.quarantined if item.key != tool.key),
+        findings=catalog.findings,
+        provenance=catalog.provenance,
+        overlay=catalog.overlay,
+    )
+
+
 _NOT_MEANT = (
     "repeats", "concurrency", "archive", "gate", "source", "suites", "folder", "catalog", "overlay", "exposure",
     "context", "environment", "redaction",
