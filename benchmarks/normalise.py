@@ -28,8 +28,8 @@ from agent_reach.catalog.catalog import Catalog
 from agent_reach.catalog.schema import is_legal, parameter_types
 from agent_reach.records.tool import Tool
 from agent_reach.router.normalize import normalize_call
-from agent_reach.router.normalize.date_form import date_forms
-from agent_reach.router.normalize.date_writing import conforms
+from agent_reach.router.normalize.dates.form import date_forms
+from agent_reach.router.normalize.dates.writing import conforms
 
 SETS = ("acebench_zh", "acebench_en", "toolalpaca", "sealtools")
 Damage = Callable[[Tool, dict[str, Any], random.Random], Any]

@@ -19,9 +19,9 @@ from tests.router_normalize.support import NOW, TEXT, WHOLE, codes, normalize, r
 
 from agent_reach.records.tool import ParameterHint
 from agent_reach.router.normalize import NormalizeOptions
-from agent_reach.router.normalize.calendar import Clock, add_months, read_now
-from agent_reach.router.normalize.holidays import easter, holiday
-from agent_reach.router.normalize.ranges import find_dates, read_date
+from agent_reach.router.normalize.dates.calendar import Clock, add_months, read_now
+from agent_reach.router.normalize.dates.holidays import easter, holiday
+from agent_reach.router.normalize.dates.ranges import find_dates, read_date
 
 ROWS = [
     json.loads(line)

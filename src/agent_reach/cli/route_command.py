@@ -58,7 +58,7 @@ def command(
     be given and what that saves. Exit code 1 when no tool fits.
     """
     from agent_reach.cli.sources import find_project_config, load_catalog_from
-    from agent_reach.router.normalize.calendar import read_now
+    from agent_reach.router.normalize.dates.calendar import read_now
     from agent_reach.router.reach import Reach
 
     if now is not None:

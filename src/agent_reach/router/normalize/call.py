@@ -17,11 +17,11 @@ from agent_reach.errors import ConfigError
 from agent_reach.records.finding import Finding
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import ArgumentChange, ArgumentProblem
-from agent_reach.router.normalize.calendar import Clock, read_now
 from agent_reach.router.normalize.coerce import coerce_members, whole_numbers
 from agent_reach.router.normalize.conversation import Conversation, read_conversation
 from agent_reach.router.normalize.converters import Converter, apply_converters
-from agent_reach.router.normalize.date_arguments import write_dates
+from agent_reach.router.normalize.dates.arguments import write_dates
+from agent_reach.router.normalize.dates.calendar import Clock, read_now
 from agent_reach.router.normalize.enums import match_noted
 from agent_reach.router.normalize.evidence import evidence_for
 from agent_reach.router.normalize.parse import parse_arguments

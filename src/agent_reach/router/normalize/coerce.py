@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from agent_reach.catalog.schema import is_nullable, parameter_types
-from agent_reach.router.normalize.calendar_numbers import calendar_number
+from agent_reach.router.normalize.dates.calendar_numbers import calendar_number
 from agent_reach.router.normalize.enums import listed_values, match_listed
 from agent_reach.router.normalize.identifiers import repair_text
 from agent_reach.router.normalize.names import repair_names

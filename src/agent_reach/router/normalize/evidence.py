@@ -13,12 +13,12 @@ from typing import Any
 
 from agent_reach.catalog.schema import parameter_types
 from agent_reach.router.normalize.conversation import Utterance
-from agent_reach.router.normalize.date_arguments import forms_of, side_of, string_branch, write_edge
-from agent_reach.router.normalize.date_writing import write
+from agent_reach.router.normalize.dates.arguments import forms_of, side_of, string_branch, write_edge
+from agent_reach.router.normalize.dates.ranges import find_dates
+from agent_reach.router.normalize.dates.writing import write
 from agent_reach.router.normalize.enums import listed_values
 from agent_reach.router.normalize.identifiers import conversation_tokens
 from agent_reach.router.normalize.numbers import read_number
-from agent_reach.router.normalize.ranges import find_dates
 from agent_reach.router.normalize.state import NormalizeState, join_pointer
 from agent_reach.text.tokens import split_identifier
 

@@ -14,8 +14,8 @@ from agent_reach.records.finding import Finding
 from agent_reach.records.message import Message
 from agent_reach.records.tool import ParameterHint, Tool
 from agent_reach.records.trace import ArgumentChange, ArgumentProblem
-from agent_reach.router.normalize.calendar import Clock
 from agent_reach.router.normalize.conversation import Conversation
+from agent_reach.router.normalize.dates.calendar import Clock
 from agent_reach.router.normalize.rules import NormalizeOptions
 
 

@@ -12,13 +12,13 @@ from dataclasses import replace
 from datetime import time
 from typing import Any
 
-from agent_reach.router.normalize.calendar import Clock, DateSpan
-from agent_reach.router.normalize.date_form import DateForm, date_forms, form_by_name
-from agent_reach.router.normalize.date_writing import conforms, write, write_moment
+from agent_reach.router.normalize.dates.calendar import Clock, DateSpan
+from agent_reach.router.normalize.dates.form import DateForm, date_forms, form_by_name
+from agent_reach.router.normalize.dates.ranges import DateReading, read_date
+from agent_reach.router.normalize.dates.times import time_at
+from agent_reach.router.normalize.dates.writing import conforms, write, write_moment
 from agent_reach.router.normalize.folding import fold_for_dates
-from agent_reach.router.normalize.ranges import DateReading, read_date
 from agent_reach.router.normalize.state import NormalizeState, join_pointer
-from agent_reach.router.normalize.times import time_at
 from agent_reach.text.tokens import split_identifier
 
 _STARTS = {"start": "end", "from": "to", "begin": "end", "since": "until", "first": "last", "after": "before",

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import time
 
-from agent_reach.router.normalize.calendar import Atom, Clock, Context, DateSpan
-from agent_reach.router.normalize.dates_en import english_atom
-from agent_reach.router.normalize.dates_iso import numeric_atom
-from agent_reach.router.normalize.dates_zh import chinese_atom
+from agent_reach.router.normalize.dates.calendar import Atom, Clock, Context, DateSpan
+from agent_reach.router.normalize.dates.chinese import chinese_atom
+from agent_reach.router.normalize.dates.english import english_atom
+from agent_reach.router.normalize.dates.numeric import numeric_atom
+from agent_reach.router.normalize.dates.times import TimeOfDay, time_at
 from agent_reach.router.normalize.folding import is_han
-from agent_reach.router.normalize.times import TimeOfDay, time_at
 
 _JOIN = re.compile(
     r"\s?(?:到了?|至|—{1,2}|–|-|~|\.\.\.?|\bto\b|\bthrough\b|\bthru\b|\buntil\b|\btill\b|\band\b|与|和|及|/)\s?(?:the )?"

@@ -9,8 +9,8 @@ import re
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 
-from agent_reach.router.normalize.calendar import Clock, DateSpan
-from agent_reach.router.normalize.date_form import DateForm
+from agent_reach.router.normalize.dates.calendar import Clock, DateSpan
+from agent_reach.router.normalize.dates.form import DateForm
 
 _LENGTHS = {"%Y": r"\d{4}", "%m": r"\d{2}", "%d": r"\d{2}", "%H": r"\d{2}", "%M": r"\d{2}", "%S": r"\d{2}", "%I": r"\d{1,2}",
             "%p": "(?:[AaPp][Mm])", "%q": "[1-4]", "%z": r"(?:Z|[+-]\d{2}:?\d{2})?"}  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from agent_reach.router.normalize.calendar import (
+from agent_reach.router.normalize.dates.calendar import (
     Atom,
     Clock,
     Context,
@@ -34,7 +34,7 @@ from agent_reach.router.normalize.calendar import (
     weekend_of_week,
     year_span,
 )
-from agent_reach.router.normalize.date_words_en import (
+from agent_reach.router.normalize.dates.english_words import (
     DAY_WORDS,
     MONTHS,
     ORDINALS,
@@ -43,7 +43,7 @@ from agent_reach.router.normalize.date_words_en import (
     UNITS,
     WEEKDAYS,
 )
-from agent_reach.router.normalize.holidays import holiday
+from agent_reach.router.normalize.dates.holidays import holiday
 from agent_reach.router.normalize.numerals import whole_number
 
 

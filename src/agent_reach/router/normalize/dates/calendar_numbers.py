@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from agent_reach.router.normalize.calendar import DateSpan
-from agent_reach.router.normalize.ranges import read_date
+from agent_reach.router.normalize.dates.calendar import DateSpan
+from agent_reach.router.normalize.dates.ranges import read_date
 from agent_reach.router.normalize.state import NormalizeState
 from agent_reach.text.tokens import split_identifier
 

@@ -1,10 +1,10 @@
-"""The words and forms of English date expressions, in lower case. What they mean is said in `dates_en`."""
+"""The words and forms of English date expressions, in lower case. What they mean is said in `english`."""
 
 from __future__ import annotations
 
 import re
 
-from agent_reach.router.normalize.holidays import HOLIDAYS
+from agent_reach.router.normalize.dates.holidays import HOLIDAYS
 from agent_reach.router.normalize.numerals import ENGLISH_COUNT
 
 MONTHS = {
@@ -114,4 +114,4 @@ PATTERNS: dict[str, str] = {
     "holiday": rf"(?P<holiday>{_HOLIDAY})(?![a-z])(?:,? (?:of |in )?(?P<year>{_YEAR}))?",
     "holiday_shift": rf"(?P<shift>this year's|last year's|next year's|last|this) (?P<holiday>{_HOLIDAY})(?![a-z])",
 }  # fmt: skip
-"""Kind of expression -> what it looks like; `dates_en` says what each means."""
+"""Kind of expression -> what it looks like; `english` says what each means."""

@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from agent_reach.router.normalize.calendar import Clock, DateSpan
+from agent_reach.router.normalize.dates.calendar import Clock, DateSpan
+from agent_reach.router.normalize.dates.pieces import pieces_of
 from agent_reach.router.normalize.folding import fold_for_dates, is_han
-from agent_reach.router.normalize.pieces import pieces_of
 
 _RECURRING = re.compile(
     r"每|every\b|each\b|daily\b|weekly\b|monthly\b|逢|fy ?'?\d|fiscal|财年|农历(?!新年|春节)|同期|年级|环比|同比"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 
-from agent_reach.router.normalize.calendar import (
+from agent_reach.router.normalize.dates.calendar import (
     Atom,
     Clock,
     Context,
@@ -34,7 +34,7 @@ from agent_reach.router.normalize.calendar import (
     weekend_of_week,
     year_span,
 )
-from agent_reach.router.normalize.holidays import HOLIDAYS, holiday
+from agent_reach.router.normalize.dates.holidays import HOLIDAYS, holiday
 from agent_reach.router.normalize.numerals import whole_number
 
 NUMBER = r"(?:\d{1,4}|[零〇一二两俩三四五六七八九十百]{1,6})"

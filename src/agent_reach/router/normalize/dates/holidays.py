@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from agent_reach.router.normalize.calendar import nth_weekday, safe_date
+from agent_reach.router.normalize.dates.calendar import nth_weekday, safe_date
 
 # Spring Festival, Lantern, Dragon Boat, Qixi, Mid-Autumn, Double Ninth, Qingming as month and day.
 _FESTIVALS: dict[int, str] = {

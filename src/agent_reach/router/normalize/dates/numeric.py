@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, time, timedelta, timezone, tzinfo
 
-from agent_reach.router.normalize.calendar import (
+from agent_reach.router.normalize.dates.calendar import (
     Atom,
     Clock,
     Context,
