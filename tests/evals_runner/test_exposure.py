@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -121,6 +122,58 @@ def test_the_reach_layer_decides_and_its_candidates_are_kept() -> None:
         ("a/send", 0.9, "name"),
         ("b/look", 0.1, ""),
     ]
+
+
+class Meaning:
+    """An embedder that knows one thing: what the request and one tool have in common. Slow, as models are."""
+
+    name = "meaning"
+
+    def embed(self, texts: Any) -> Any:
+        import numpy as np
+
+        time.sleep(0.3)
+        return np.array(
+            [[1.0, 0.0] if "blorp" in text or "send" in text else [0.0, 1.0] for text in texts], dtype=np.float32
+        )
+
+
+def test_a_run_waits_for_vectors_so_that_every_task_is_measured_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        "agent_reach.router.reach_config._embedder", lambda value, where: Meaning() if value else None
+    )
+    task = Task(id="t", kind="must", query="blorp frobnicate")
+    assert "a/send" not in expose(task=task, mode="reach", settings={"k": 1}).exposure.offered
+    exposed = expose(task=task, mode="reach", settings={"k": 1, "embedder": "meaning"})
+    assert exposed.exposure.offered == ("a/send",)
+
+
+def test_settings_of_the_reach_layer_are_checked() -> None:
+    with pytest.raises(ConfigError, match="'embeder'") as caught:
+        expose(mode="reach", settings={"embeder": "encoder"})
+    assert caught.value.next_step == "did you mean 'embedder'?"
+    with pytest.raises(ConfigError, match="no embedder is named 'x'"):
+        expose(mode="reach", settings={"embedder": "x"})
+    with pytest.raises(ConfigError, match="is no number of tools"):
+        expose(mode="reach", settings={"limit": "many"})
+
+
+def test_an_embedder_that_fails_ends_the_run_instead_of_measuring_half_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Broken:
+        name = "broken"
+
+        def embed(self, texts: Any) -> Any:
+            raise OSError("no route")
+
+    monkeypatch.setattr(
+        "agent_reach.router.reach_config._embedder", lambda value, where: Broken() if value else None
+    )
+    with pytest.raises(ConfigError, match="the embedder failed: no route"):
+        expose(mode="reach", settings={"embedder": "broken"})
 
 
 def test_the_report_says_what_was_offered(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Protocol, runtime_checkable
 
 EMBEDDERS = {
@@ -56,7 +57,9 @@ def as_embedder(given: Any) -> Embedder:
     )
 
 
+@cache
 def _named(name: str) -> Embedder:
+    """The embedder of that name, one in the process: its weights are read and its texts embedded once for everybody."""
     from importlib import import_module
     from importlib.metadata import entry_points
 
@@ -66,12 +69,16 @@ def _named(name: str) -> Embedder:
     if where is None:
         for point in entry_points(group=ENTRY_POINTS):
             if point.name == name:
-                made: Embedder = point.load()()
-                return made
+                return _remembering(point.load()())
         raise ConfigError(f"no embedder is named {name!r}", next_step=f"known: {', '.join(EMBEDDERS)}")
     module, _, attribute = where.partition(":")
-    embedder: Embedder = getattr(import_module(module), attribute)()
-    return embedder
+    return _remembering(getattr(import_module(module), attribute)())
+
+
+def _remembering(embedder: Embedder) -> Embedder:
+    from agent_reach.embed.cache import CachedEmbedder
+
+    return CachedEmbedder(embedder)
 
 
 EmbedFunction = Callable[[Sequence[str]], Any]

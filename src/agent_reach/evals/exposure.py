@@ -247,9 +247,18 @@ def _limited(chosen: Sequence[Tool], most: int, pinned: Sequence[str]) -> tuple[
 
 def _build_reach(catalog: Catalog, config: ExposureConfig) -> Any:
     from agent_reach.router.reach import Reach
+    from agent_reach.router.reach_config import LAYER, layer_options, refuse_unknown
 
-    settings = {name: value for name, value in config.settings.items() if name != "k"}
-    return Reach(catalog, **settings)
+    where = "exposure.reach"
+    refuse_unknown(config.settings, (*LAYER, "k"), where)
+    reach = Reach(catalog, **layer_options(config.settings, where))
+    if not reach.wait_for_vectors() and reach.vectors is not None and reach.vectors.failure is not None:
+        raise ConfigError(
+            f"the embedder failed: {reach.vectors.failure}",
+            where="exposure.reach.embedder",
+            next_step="mend it, or leave the embedder out: a run must not depend on which half of it had vectors",
+        ) from reach.vectors.failure
+    return reach
 
 
 def _key(tool: Any) -> str:

@@ -133,6 +133,13 @@ class Reach:
             messages, tools, k=k, pins=self._pin_names(), limit=self.limit if limit is None else limit
         )
 
+    def wait_for_vectors(self, timeout: float | None = None) -> bool:
+        """Wait until the vectors of all tools are there; True when they are, or when there is no embedder.
+
+        `find` never waits. Who measures does: answers before and after would differ. `timeout` in seconds.
+        """
+        return self.vectors is None or self.vectors.wait(timeout)
+
     def update(self, tool: Tool) -> None:
         """Take one changed or new tool into catalog and index; the rest of the index stays as it is."""
         tools = tuple(tool if one.key == tool.key else one for one in self.catalog.tools)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,7 +67,7 @@ def layer_options(settings: Mapping[str, Any], where: str) -> dict[str, Any]:
     }
 
 
-def refuse_unknown(settings: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+def refuse_unknown(settings: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
     """Raise `ConfigError` for a key that is not known, with the nearest that is."""
     for key in settings:
         if key not in known:

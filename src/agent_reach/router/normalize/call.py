@@ -28,6 +28,7 @@ from agent_reach.router.normalize.parse import parse_arguments
 from agent_reach.router.normalize.rules import NormalizeOptions
 from agent_reach.router.normalize.state import NormalizeState, join_pointer
 from agent_reach.router.normalize.unwrap import unwrap
+from agent_reach.text.pointers import unescape_pointer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +218,7 @@ def _stands(arguments: Mapping[str, Any], problem: ArgumentProblem) -> bool:
     """Whether the value that a question was about is still there."""
     value: Any = arguments
     for part in problem.pointer.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
+        key = unescape_pointer(part)
         if isinstance(value, Mapping) and key in value:
             value = value[key]
         elif isinstance(value, list) and key.isdigit() and int(key) < len(value):

@@ -17,6 +17,7 @@ from agent_reach.records.trace import ArgumentChange, ArgumentProblem
 from agent_reach.router.normalize.conversation import Conversation
 from agent_reach.router.normalize.dates.calendar import Clock
 from agent_reach.router.normalize.rules import NormalizeOptions
+from agent_reach.text.pointers import escape_pointer
 
 
 class _Dropped:
@@ -129,4 +130,4 @@ def fits(schema: Any, value: Any, root: Mapping[str, Any]) -> bool:
 
 def join_pointer(pointer: str, key: str | int) -> str:
     """The pointer of a member."""
-    return f"{pointer}/{str(key).replace('~', '~0').replace('/', '~1')}"
+    return f"{pointer}/{escape_pointer(key)}"
