@@ -15,6 +15,7 @@ from typing import Any
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.config.settings import (
     DEFAULT_CONTEXT_ORDER,
+    AgentConfig,
     ContextConfig,
     EnvironmentGrants,
     ExecutionConfig,
@@ -23,12 +24,14 @@ from agent_reach.config.settings import (
     RunConfig,
     SurfaceConfig,
 )
-from agent_reach.evals.agents.base import AgentInfo
+from agent_reach.calls.records import ParsedReply
+from agent_reach.evals.agents.base import AgentInfo, ModelReply
 from agent_reach.evals.agents.session import AttemptSession
 from agent_reach.evals.suite.load import Suite
 from agent_reach.records.context import ContextBlock
 from agent_reach.records.task import GoldenCall, GoldenPath, RecordedResult, Task
 from agent_reach.records.tool import Needs, Tool
+from agent_reach.records.trace import ArgumentProblem
 
 LOOK, WRITE, RIVAL, OTHER = "query_stock", "update_stock", "adjust_stock", "send_newsletter"
 FOUND = {"product_id": "PDT-1001", "warehouse_id": "WH-SH-01", "other": [{"warehouse_id": "WH-BJ-07"}]}
@@ -491,3 +494,48 @@ def worlds() -> list[World]:
             config=_config(context=ContextConfig(token_budget=170)),
         ),
     ]  # fmt: skip
+
+
+class CutAgent:
+    """Its call is cut off unless its settings prevent that: a reply held to a form, or a high output limit."""
+
+    def __init__(self, config: AgentConfig) -> None:
+        self._config = config
+
+    @property
+    def info(self) -> AgentInfo:
+        return AgentInfo(name="cut", deterministic=True)
+
+    async def run(self, session: AttemptSession) -> None:
+        limit = self._config.max_tokens or 10
+        if self._config.options.get("constrained", True) or limit > 30:
+            await session.call(WRITE, {**ARGUMENTS, "warehouse_id": "WH-SH-01"})
+            return
+        problem = ArgumentProblem(code="truncated", message="the reply ends in the middle")
+        reply = ModelReply(
+            parsed=ParsedReply(text="", problems=(problem,)),
+            message={"role": "assistant", "content": "{"},
+            output_tokens=limit,
+        )
+        await session.take_reply(reply)
+
+    async def aclose(self) -> None:
+        """Nothing to give back."""
+
+
+def build_cut_agent(config: AgentConfig, setup: Any) -> CutAgent:
+    """The agent that stands in for a configured one."""
+    return CutAgent(config)
+
+
+def cut_world() -> World:
+    """A local model whose reply is free and cut off; its settings are read from the configuration."""
+    path = GoldenPath(
+        stages=((GoldenCall(tool=WRITE, id="act", args=ARGUMENTS, result={"done": True}, has_result=True),),)
+    )
+    return World(
+        "unparsable_call",
+        _right,
+        task=world_task(paths=(path,)),
+        config=_config(agent=AgentConfig(type="local", options={"constrained": False}, max_tokens=10)),
+    )

@@ -9,13 +9,16 @@ import pytest
 from tests.evals_prove.scripted import World, worlds
 
 from agent_reach.evals.interventions.prove import ProvedDecision, ProveOptions, prove
-from agent_reach.evals.interventions.table import REMOVABLE
+from agent_reach.evals.attribution.table import CAUSE_ORDER
+from agent_reach.evals.interventions.table import INTERVENTIONS, REMOVABLE
 from agent_reach.evals.runner import run
 from agent_reach.evals.runner_setup import RunOptions
 from agent_reach.evals.trials.laboratory import LaboratoryOptions
 from agent_reach.records.report import Report
 
 WORLDS = worlds()
+OF_AGENT_SETTINGS = {"reply_constrained", "output_limit_raised"}
+"""Interventions on the settings of a configured agent; `test_settings.py` plants what they remove."""
 
 
 def options(world: World, folder: Path, **agent: Any) -> RunOptions:
@@ -57,8 +60,14 @@ def test_the_trouble_is_there_and_is_suspected(world: World, tmp_path: Path) -> 
 def test_planted_causes_are_proved_and_the_others_refuted(tmp_path: Path) -> None:
     right = total = 0
     wrong: list[str] = []
+    helped: set[str] = set()
     for number, world in enumerate(WORLDS):
         found = proved(world, tmp_path / str(number))
+        helped |= {
+            trial.intervention
+            for trial in found.trials.get(world.cause, ())
+            if trial.verdict == "proved" and "+" not in trial.intervention
+        }
         for cause, verdict in found.verdicts.items():
             if verdict == "":
                 continue
@@ -70,7 +79,8 @@ def test_planted_causes_are_proved_and_the_others_refuted(tmp_path: Path) -> Non
         assert found.verdicts.get(world.cause) == "proved", f"{number} {world.cause}: {found.verdicts}"
     assert right / total >= 0.95, wrong
     assert total >= 2 * len(WORLDS)
+    assert set(INTERVENTIONS) - helped == OF_AGENT_SETTINGS, "an intervention without a planted trouble"
 
 
 def test_every_removable_cause_is_planted() -> None:
-    assert {world.cause for world in WORLDS} == REMOVABLE
+    assert {world.cause for world in WORLDS} == REMOVABLE == set(CAUSE_ORDER)

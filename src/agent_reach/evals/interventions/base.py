@@ -152,19 +152,27 @@ class Situation:
 
 
 def offering(situation: Situation, keys: Iterable[str]) -> Variant | None:
-    """The variant that offers exactly these of the offered tools, in their order; None where that changes nothing."""
+    """The variant that offers exactly these of the offered tools, in their order; None where that changes nothing or leaves
+    none. The reach layer is denied the others, and may find further ones in their place."""
     kept = set(keys)
     names = tuple(key for key in situation.offered if key in kept)
-    if len(names) == len(situation.offered) or not names:
+    is_reach = situation.variant.config.exposure.mode == "reach"
+    if len(names) == len(situation.offered) or not (names or is_reach):
         return None
     variant = situation.variant
-    if variant.config.exposure.mode == "reach":
+    if is_reach:
         hidden = [key for key in situation.offered if key not in kept]
         settings = dict(variant.config.exposure.settings)
         settings["deny"] = [*settings.get("deny", ()), *hidden]
-        exposure = replace(variant.config.exposure, settings=settings)
+        pinned = tuple(name for name in variant.config.exposure.pinned if _key(variant, name) not in hidden)
+        exposure = replace(variant.config.exposure, settings=settings, pinned=pinned)
         return replace(variant, config=replace(variant.config, exposure=exposure))
     return replace(variant, task=replace(variant.task, tools=names))
+
+
+def _key(variant: Variant, name: str) -> str:
+    tool = variant.catalog.resolve(name)
+    return name if tool is None else tool.key
 
 
 def offering_nothing(situation: Situation) -> Variant:

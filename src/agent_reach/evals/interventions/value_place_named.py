@@ -15,7 +15,7 @@ from agent_reach.evals.interventions.base import Changed, Intervention, Situatio
 from agent_reach.evals.interventions.value_in_slot import places
 from agent_reach.records.message import Language, Message
 
-_NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?![\w])")
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_.])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![A-Za-z0-9_])")
 _WORDS = 2
 _CHARACTERS = 4
 _LEAST_TEXT = 2
