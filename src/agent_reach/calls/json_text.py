@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from agent_reach.text.pointers import escape_pointer
+
 _LENGTH_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 _FENCE = re.compile(r"\A\s*(?:```|~~~)[\w+-]*[ \t]*\n?(.*?)\n?\s*(?:```|~~~)\s*\Z", re.DOTALL)
 _LONE_SURROGATE = re.compile(
@@ -110,8 +112,7 @@ def surrogate_pointer(value: Any, pointer: str = "") -> str | None:
     elif isinstance(value, (list, tuple)):
         items = enumerate(value)
     for key, item in items:
-        escaped = str(key).replace("~", "~0").replace("/", "~1")
-        found = surrogate_pointer(item, f"{pointer}/{escaped}")
+        found = surrogate_pointer(item, f"{pointer}/{escape_pointer(key)}")
         if found is not None:
             return found
     return None

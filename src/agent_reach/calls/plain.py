@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent_reach.records.trace import ArgumentProblem
+from agent_reach.text.pointers import escape_pointer
 
 _MAX_DEPTH = 100
 
@@ -53,7 +54,7 @@ def _object(
     found: dict[str, Any] = {}
     for key, item in value.items():
         name = str(key.value if isinstance(key, enum.Enum) else key)
-        place = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
+        place = f"{pointer}/{escape_pointer(name)}"
         if not isinstance(key, (str, enum.Enum)):
             problems.append(_problem("wrong_type", place, f"the name {key!r} is no text", name))
         found[name] = _plain(item, place, problems, depth + 1)

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
+from agent_reach.text.pointers import escape_pointer
+
 MAX_DEPTH = 128
 MAX_NODES = 100_000
 
@@ -29,11 +31,6 @@ class Cut:
 
     reason: str
     pointer: str
-
-
-def escape_pointer(part: object) -> str:
-    """One part of a JSON pointer, escaped."""
-    return str(part).replace("~", "~0").replace("/", "~1")
 
 
 def bounded_copy(

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent_reach.catalog.bounded import escape_pointer
 from agent_reach.catalog.shape import is_nullable, parameter_types, resolved_schema
 from agent_reach.records.message import Message
+from agent_reach.text.pointers import escape_pointer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

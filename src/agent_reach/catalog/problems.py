@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from agent_reach.catalog.bounded import escape_pointer
 from agent_reach.records.trace import ArgumentProblem
+from agent_reach.text.pointers import escape_pointer
 
 _CODES = {
     "type": "wrong_type",

@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 
 from agent_reach.catalog.bounded import Path, path_pointer
 from agent_reach.catalog.dialect import Dialect
+from agent_reach.text.pointers import unescape_pointer
 
 MAX_UNFOLDED = 100_000
 
@@ -81,7 +82,7 @@ def follow_pointer(root: Any, pointer: str) -> Any:
     """The value at a JSON pointer, or None."""
     node = root
     for raw in pointer.split("/")[1:]:
-        part = raw.replace("~1", "/").replace("~0", "~")
+        part = unescape_pointer(raw)
         if isinstance(node, dict) and part in node:
             node = node[part]
         elif isinstance(node, list) and part.isascii() and part.isdigit() and int(part) < len(node):

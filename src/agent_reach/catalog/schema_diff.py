@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from agent_reach.catalog.bounded import escape_pointer
 from agent_reach.catalog.shape import allowed_values, is_nullable, parameter_types, resolved_schema
 from agent_reach.records.message import Message
+from agent_reach.text.pointers import escape_pointer
 
 _TEXT = frozenset(
     {"title", "description", "$comment", "examples", "deprecated", "readOnly", "writeOnly", "$schema"}

@@ -14,6 +14,7 @@ from agent_reach.records.message import Message
 from agent_reach.records.report import Report
 from agent_reach.records.score import AttemptScore
 from agent_reach.records.tool import Tool
+from agent_reach.text.pointers import unescape_pointer
 
 _RUN_FIELDS = (
     "agent",
@@ -55,7 +56,7 @@ def _leaf_changes(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> 
     before, after = dict(leaves(to_json(old))), dict(leaves(to_json(new)))
     for pointer in dict.fromkeys((*before, *after)):
         if before.get(pointer) != after.get(pointer):
-            where = name + pointer.replace("/", ".").replace("~1", "/").replace("~0", "~")
+            where = name + unescape_pointer(pointer.replace("/", "."))
             yield RunChange(where=where, before=before.get(pointer), after=after.get(pointer))
 
 

@@ -11,6 +11,7 @@ from agent_reach.records.finding import Finding, Severity
 from agent_reach.records.message import Message
 from agent_reach.records.report import SimilarPair
 from agent_reach.records.tool import Tool
+from agent_reach.text.pointers import escape_pointer
 
 MAXIMUM_DEPTH = 6
 
@@ -193,7 +194,7 @@ def _walk(tool: Tool, schema: Mapping[str, Any], pointer: str, depth: int) -> It
         for name, inner in properties.items():
             if not isinstance(inner, Mapping):
                 continue
-            place = f"{pointer}/properties/{escape_pointer(str(name))}"
+            place = f"{pointer}/properties/{escape_pointer(name)}"
             yield Parameter(
                 tool=tool, pointer=place, name=str(name), schema=inner, required=name in names, depth=depth
             )
@@ -207,11 +208,6 @@ def _walk(tool: Tool, schema: Mapping[str, Any], pointer: str, depth: int) -> It
             for index, branch in enumerate(branches):
                 if isinstance(branch, Mapping):
                     yield from _walk(tool, branch, f"{pointer}/{keyword}/{index}", depth + 1)
-
-
-def escape_pointer(part: str) -> str:
-    """A name as one step of a JSON pointer (RFC 6901)."""
-    return part.replace("~", "~0").replace("/", "~1")
 
 
 def first_line(text: str) -> str:

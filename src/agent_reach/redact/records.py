@@ -20,6 +20,7 @@ from agent_reach.records.message import Message
 from agent_reach.records.trace import ArgumentChange, ArgumentProblem, Call, CallOutcome, Trace
 from agent_reach.redact.places import Place
 from agent_reach.redact.redactor import Redactor
+from agent_reach.text.pointers import unescape_pointer
 
 _RESULTS = frozenset({"value", "text", "message"})
 _ARGUMENTS = frozenset({"arguments", "sent_arguments", "raw_arguments"})
@@ -125,7 +126,7 @@ class _Walk:
 
     def _at_pointer(self, record: Any, place: Place) -> dict[str, Any]:
         """A change or problem of an argument: its values stand where its pointer says."""
-        steps = [step.replace("~1", "/").replace("~0", "~") for step in record.pointer.split("/")[1:]]
+        steps = [unescape_pointer(step) for step in record.pointer.split("/")[1:]]
         named = [step for step in steps if not step.isdigit()]
         secret = next((step for step in named if self._redactor.is_secret_key(step)), "")
         place = (*place, *named)

@@ -17,28 +17,13 @@ from agent_reach.router.normalize.rules import NormalizeOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
-    """A proposed argument: the rule that found it, whose words (`source`, `message_index`), at which offsets (`span`), the
-    words themselves, and whether nothing else can be meant."""
-
-    parameter: str
-    value: Any
-    rule: str
-    source: str
-    message_index: int
-    span: tuple[int, int]
-    text: str
-    certain: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Prefill:
     """The proposals for one tool: `arguments` by name, `proposals` with their evidence, `missing` what is required and not
     known yet."""
 
     tool: Tool
     arguments: Mapping[str, Any]
-    proposals: tuple[Proposal, ...] = ()
+    proposals: tuple[Evidence, ...] = ()
     missing: tuple[str, ...] = ()
 
 
@@ -61,24 +46,11 @@ def prefill(
     for name, schema in wanted.items():
         found = evidence_for(state, name, schema, wanted)
         if found is not None:
-            proposals.append(_proposal(found))
+            proposals.append(found)
     arguments = {proposal.parameter: proposal.value for proposal in proposals}
     return Prefill(
         tool=tool,
         arguments=arguments,
         proposals=tuple(proposals),
         missing=tuple(name for name in tool.required if name not in arguments),
-    )
-
-
-def _proposal(found: Evidence) -> Proposal:
-    return Proposal(
-        parameter=found.parameter,
-        value=found.value,
-        rule=found.rule,
-        source=found.source,
-        message_index=found.message_index,
-        span=found.span,
-        text=found.text,
-        certain=found.certain,
     )

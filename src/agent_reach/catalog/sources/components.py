@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from agent_reach.catalog.references import follow_pointer
+from agent_reach.text.pointers import unescape_pointer
 
 MAX_DEFINITIONS = 200
 MAX_NESTING = 32
@@ -121,7 +122,7 @@ class Components:
 
 
 def _unescaped(name: str) -> str:
-    return unquote(name).replace("~1", "/").replace("~0", "~")
+    return unescape_pointer(unquote(name))
 
 
 def _local_reference(reference: str) -> str:

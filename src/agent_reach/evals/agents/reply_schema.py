@@ -11,6 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agent_reach.text.pointers import unescape_pointer
+
 NO_TOOL = "none"
 MAX_TEXT = 400
 MAX_ITEMS = 20
@@ -124,7 +126,7 @@ def _resolved(schema: Mapping[str, Any], root: Any) -> Mapping[str, Any]:
         if not reference.startswith("#"):
             return {}
         for part in reference.removeprefix("#").strip("/").split("/"):
-            name = part.replace("~1", "/").replace("~0", "~")
+            name = unescape_pointer(part)
             target = target.get(name) if isinstance(target, Mapping) and name else target
         if not isinstance(target, Mapping):
             return {}

@@ -16,6 +16,7 @@ from agent_reach.evals.scoring.values import (
     split_reference,
 )
 from agent_reach.records.score import ArgumentScore
+from agent_reach.text.pointers import escape_pointer
 
 
 def scores_of(
@@ -145,7 +146,7 @@ def _matched(item: ArgumentGold, value: Any, references: References | None) -> s
 
 
 def _illegal(name: str, value: Any, seen: SeenCall, *, required: bool) -> ArgumentScore:
-    pointer = "/" + name.replace("~", "~0").replace("/", "~1")
+    pointer = "/" + escape_pointer(name)
     problem = next(
         (item for item in seen.problems if item.pointer == pointer or item.pointer.startswith(pointer + "/")),
         None,

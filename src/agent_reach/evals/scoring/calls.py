@@ -15,6 +15,7 @@ from typing import Any
 from agent_reach.catalog.schema import argument_problems, is_legal
 from agent_reach.evals.scoring.golds import REMEMBERED, CompiledTask, Evaluation, KnownTool
 from agent_reach.records.trace import ArgumentProblem, Call, CallOutcome, Trace
+from agent_reach.text.pointers import unescape_pointer
 
 _NOTHING: Mapping[str, Any] = {}
 _MARK_FORMAT = 2
@@ -140,7 +141,7 @@ def _first_legality(known: KnownTool, mark: bytes, arguments: Mapping[str, Any])
 
 
 def _top_name(pointer: str) -> str:
-    return pointer[1:].partition("/")[0].replace("~1", "/").replace("~0", "~")
+    return unescape_pointer(pointer[1:].partition("/")[0])
 
 
 def seen_calls(trace: Trace, compiled: CompiledTask) -> list[SeenCall]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from agent_reach.evals.scoring.dates import parse_date
 from agent_reach.evals.scoring.values import parsed_text
+from agent_reach.text.pointers import escape_pointer
 
 _DATE = re.compile(
     r"\d{4}\s?年\s?\d{1,2}\s?月\s?\d{1,2}\s?[日号]|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?!\d)"
@@ -135,7 +136,7 @@ def leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
     """JSON pointer and value of every leaf; empty containers have none."""
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from leaves(item, f"{pointer}/{str(key).replace('~', '~0').replace('/', '~1')}")
+            yield from leaves(item, f"{pointer}/{escape_pointer(key)}")
     elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             yield from leaves(item, f"{pointer}/{index}")

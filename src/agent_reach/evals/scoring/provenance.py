@@ -20,6 +20,7 @@ from agent_reach.records.context import ContextBlock
 from agent_reach.records.score import Provenance
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import Trace
+from agent_reach.text.pointers import unescape_pointer
 
 TOOLS_BLOCK = "tools"
 
@@ -99,9 +100,7 @@ def offered_by_schema(tool: Tool, pointer: str, leaf: Any) -> bool:
         if part.isdigit() and "items" in viewed:
             schema = viewed["items"]
         else:
-            schema = schema_view.property_schemas(viewed, root).get(
-                part.replace("~1", "/").replace("~0", "~")
-            )
+            schema = schema_view.property_schemas(viewed, root).get(unescape_pointer(part))
     viewed = schema_view.view(schema, root)
     options = [*(viewed.get("enum") or ())]
     options.extend(viewed[word] for word in ("const", "default") if word in viewed)

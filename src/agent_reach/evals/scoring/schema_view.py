@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agent_reach.text.pointers import unescape_pointer
+
 _MAX_STEPS = 16
 _EMPTY: Mapping[str, Any] = {}
 
@@ -51,7 +53,7 @@ def _target(reference: str, root: Any) -> Any:
         return None
     node = root
     for part in reference[1:].split("/")[1:]:
-        name = part.replace("~1", "/").replace("~0", "~")
+        name = unescape_pointer(part)
         if not isinstance(node, Mapping) or name not in node:
             return None
         node = node[name]

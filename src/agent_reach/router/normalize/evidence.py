@@ -33,7 +33,8 @@ _ID_WORDS = frozenset({"id", "ids", "code", "number", "no", "sku", "ref", "refer
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A value for a parameter: the rule that found it, whose words, where, and whether nothing else can be meant."""
+    """A value for a parameter: the rule that found it, whose words (`source`, `message_index`), at which offsets (`span`),
+    the words themselves, and whether nothing else can be meant."""
 
     parameter: str
     value: Any

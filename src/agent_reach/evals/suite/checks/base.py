@@ -77,8 +77,3 @@ def placed_calls(task: Task, catalog: Catalog) -> Iterator[PlacedCall]:
                 yield PlacedCall(
                     call=call, pointer=place, path=number, stage=position, tool=resolve(catalog, call.tool)
                 )
-
-
-def escape(part: object) -> str:
-    """One step of a JSON pointer."""
-    return str(part).replace("~", "~0").replace("/", "~1")

@@ -19,7 +19,7 @@ from agent_reach.catalog.schema import (
     parameter_types,
     resolved_schema,
 )
-from agent_reach.evals.suite.checks.base import PlacedCall, escape, placed_calls, shown, task_finding
+from agent_reach.evals.suite.checks.base import PlacedCall, placed_calls, shown, task_finding
 from agent_reach.evals.suite.checks.matchers import (
     check_matchers,
     matcher_problem,
@@ -33,6 +33,7 @@ from agent_reach.records.task import Task
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import ArgumentProblem
 from agent_reach.text.patterns import pattern_search
+from agent_reach.text.pointers import escape_pointer
 from agent_reach.text.tokens import nearest_names
 
 
@@ -63,7 +64,9 @@ def _check_arguments(task: Task, placed: PlacedCall, tool: Tool) -> Iterator[Fin
     for part, values in (("args", placed.call.args), ("optional", placed.call.optional)):
         for name, value in values.items():
             if name in tool.parameters:
-                yield from _check_value(task, tool, name, value, f"{placed.pointer}/{part}/{escape(name)}")
+                yield from _check_value(
+                    task, tool, name, value, f"{placed.pointer}/{part}/{escape_pointer(name)}"
+                )
     yield from _check_whole(task, placed, tool)
 
 
@@ -81,7 +84,7 @@ def _check_argument_names(task: Task, placed: PlacedCall, tool: Tool) -> Iterato
                 "error",
                 f"{tool.key!r} has no argument {name!r}" + (f" ({hint[0]})" if near else ""),
                 f"{tool.key!r} 没有参数 {name!r}" + (f"（{hint[1]}）" if near else ""),
-                pointer=f"{placed.pointer}/{part}/{escape(name)}",
+                pointer=f"{placed.pointer}/{part}/{escape_pointer(name)}",
                 fix=(
                     f"its arguments are {', '.join(sorted(known)) or 'none'}",
                     f"它的参数有：{'、'.join(sorted(known)) or '无'}",
@@ -134,7 +137,7 @@ def _check_value(task: Task, tool: Tool, name: str, value: Any, pointer: str) ->
 
 def _value_problems(tool: Tool, name: str, value: Any) -> list[ArgumentProblem]:
     """The problems of one argument by itself; pointers start at the value."""
-    base = f"/{escape(name)}"
+    base = f"/{escape_pointer(name)}"
     return [
         replace(problem, pointer=problem.pointer[len(base) :], message=problem.message.removeprefix(base))
         for problem in argument_problems(tool, {name: value})

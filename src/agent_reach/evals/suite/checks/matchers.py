@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent_reach.errors import SuiteError
-from agent_reach.evals.suite.checks.base import escape, task_finding
+from agent_reach.evals.suite.checks.base import task_finding
 from agent_reach.records.finding import Finding
 from agent_reach.records.matchers import MATCHER_NAMES, MATCHERS, form_problem, is_matcher
 from agent_reach.records.task import Task
 from agent_reach.text.patterns import pattern_search
+from agent_reach.text.pointers import escape_pointer
 from agent_reach.text.tokens import nearest_names
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def matchers_in(value: Any, pointer: str = "") -> Iterator[tuple[str, Mapping[st
         for key, item in value.items():
             form = MATCHERS.get(key) if is_matcher(value) else None
             if form is None or form.holds_golds:
-                yield from matchers_in(item, f"{pointer}/{escape(key)}")
+                yield from matchers_in(item, f"{pointer}/{escape_pointer(key)}")
     elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             yield from matchers_in(item, f"{pointer}/{index}")
@@ -49,7 +50,7 @@ def matchers_of_arguments(
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The same for arguments, whose own keys are names of arguments (`$filter` may be one)."""
     for name, value in arguments.items():
-        yield from matchers_in(value, f"{pointer}/{escape(name)}")
+        yield from matchers_in(value, f"{pointer}/{escape_pointer(name)}")
 
 
 def matcher_problem(matcher: Mapping[str, Any]) -> str:

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agent_reach.catalog.catalog import Catalog
-from agent_reach.evals.suite.checks.base import PlacedCall, escape, placed_calls, shown, task_finding
+from agent_reach.evals.suite.checks.base import PlacedCall, placed_calls, shown, task_finding
 from agent_reach.evals.suite.checks.corpus import ISO_DATE, Corpora, Corpus, given_text, schema_text, texts_in
 from agent_reach.evals.suite.checks.references import check_clock, check_references
 from agent_reach.records.finding import Finding, Severity
 from agent_reach.records.matchers import is_matcher
 from agent_reach.records.task import Task
 from agent_reach.records.tool import Tool
+from agent_reach.text.pointers import escape_pointer
 
 
 def check_sources(task: Task, catalog: Catalog) -> Iterator[Finding]:
@@ -58,7 +59,7 @@ def _check_call(
             for leaf in _unsupplied(value, Corpora(corpus, Corpus(schema_text(tool, name)))):
                 severity = _severity(task, leaf, open_call, tool, catalog)
                 if severity is not None:
-                    pointer = f"{placed.pointer}/{part}/{escape(name)}"
+                    pointer = f"{placed.pointer}/{part}/{escape_pointer(name)}"
                     yield _unsourced(task, tool, name, leaf, pointer, severity)
 
 
