@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from agent_reach.calls.records import ParsedReply
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.config.settings import (
     DEFAULT_CONTEXT_ORDER,
@@ -24,7 +25,6 @@ from agent_reach.config.settings import (
     RunConfig,
     SurfaceConfig,
 )
-from agent_reach.calls.records import ParsedReply
 from agent_reach.evals.agents.base import AgentInfo, ModelReply
 from agent_reach.evals.agents.session import AttemptSession
 from agent_reach.evals.suite.load import Suite

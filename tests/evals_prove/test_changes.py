@@ -110,32 +110,41 @@ def _records(before: Any, after: Any, place: str) -> Iterator[str]:
             yield f"{place}.{field.name}"
 
 
-def test_interventions_change_only_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(agents.AGENTS, "local", "tests.evals_prove.scripted:build_cut_agent")
+Found = list[tuple[Variant, Trial]]
+
+
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory: pytest.TempPathFactory) -> Found:
+    """Everything that is tried in any of the worlds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(agents.AGENTS, "local", "tests.evals_prove.scripted:build_cut_agent")
+        return [
+            found
+            for world in (*worlds(), cut_world())
+            for found in trials_of(world, tmp_path_factory.mktemp("world"))
+        ]
+
+
+def test_interventions_change_only_what_they_say(trials: Found) -> None:
     seen: dict[str, set[str]] = {}
-    for number, world in enumerate([*worlds(), cut_world()]):
-        for untouched, trial in trials_of(world, tmp_path / str(number)):
-            changed = set(differences(untouched, trial.variant))
-            assert changed, f"{trial.name} changes nothing"
-            assert changed <= CHANGES[trial.name], f"{trial.name} changes {changed}"
-            seen.setdefault(trial.name, set()).update(changed)
+    for untouched, trial in trials:
+        changed = set(differences(untouched, trial.variant))
+        assert changed, f"{trial.name} changes nothing"
+        assert changed <= CHANGES[trial.name], f"{trial.name} changes {changed}"
+        seen.setdefault(trial.name, set()).update(changed)
     assert set(seen) == set(CHANGES) == set(INTERVENTIONS)
 
 
-def test_what_is_named_or_stands_in_tells_no_golden_value(tmp_path: Path) -> None:
-    looked = 0
-    for number, world in enumerate(worlds()):
-        for untouched, trial in trials_of(world, tmp_path / str(number)):
-            if trial.name not in ("value_place_named", "tool_stood_in"):
-                continue
-            looked += 1
-            known = json.dumps(to_json(untouched.catalog.tools), ensure_ascii=False)
-            shown = json.dumps(to_json(trial.variant.catalog.tools), ensure_ascii=False)
-            for value in ("250", "2031-04-05", "WH-SH-01"):
-                # Neighbouring words of the request may stand in the hint, the value that is asked for may not.
-                if trial.name == "tool_stood_in" or value == "250":
-                    assert shown.count(value) == known.count(value), trial.name
-    assert looked >= 2
+def test_what_is_named_or_stands_in_tells_no_golden_value(trials: Found) -> None:
+    looked = [(one, trial) for one, trial in trials if trial.name in ("value_place_named", "tool_stood_in")]
+    assert len(looked) >= 2
+    for untouched, trial in looked:
+        known = json.dumps(to_json(untouched.catalog.tools), ensure_ascii=False)
+        shown = json.dumps(to_json(trial.variant.catalog.tools), ensure_ascii=False)
+        # Words of the request that stand beside the value may be told, the value that is asked for may not.
+        values = ("250", "2031-04-05", "WH-SH-01") if trial.name == "tool_stood_in" else ("250",)
+        for value in values:
+            assert shown.count(value) == known.count(value), trial.name
 
 
 @given(
@@ -185,4 +194,3 @@ def test_only_an_answer_that_came_before_is_remarked_on() -> None:
     assert texts == ["a", "Again.\na", "b", "Again.\nb"]
     last = asyncio.run(backend.call(tool, {"x": 2}))
     assert (last.text, last.value) == ("c", "c")
-

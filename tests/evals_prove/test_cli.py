@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +102,132 @@ def test_a_recorded_run_exits_with_2(project: Path, capsys: Any) -> None:
     code, _, err = out(capsys, "explain", "r.json", "a", "--prove", "--config", "recorded.yaml")
     assert code == 2
     assert "cannot be run again" in err
+    (project / "recorded.yaml").rename(project / "config.yaml")
+    code, _, err = out(capsys, "run", "--suite", "days", "--report", "again.json", "--quiet", "--prove")
+    assert code == 2
+    assert "cannot be run again" in err
+    assert not (project / "again.json").exists()
+
+
+def test_a_report_made_from_recordings_exits_with_2(project: Path, capsys: Any) -> None:
+    assert out(capsys, "run", "--suite", "days", "--report", "r.json", "--quiet")[0] == 0
+    report = json.loads((project / "r.json").read_text())
+    (project / "t.jsonl").write_text(json.dumps(report["tasks"][0]["attempts"][0]["trace"]) + "\n")
+    (project / "recorded.yaml").write_text(
+        "catalog: tools.json\nsuites: {days: suite.json}\nagent: {type: recorded, traces: t.jsonl}\n"
+    )
+    assert (
+        out(capsys, "run", "--suite", "days", "--config", "recorded.yaml", "--report", "s.json", "--quiet")[0]
+        == 0
+    )
+    code, _, err = out(capsys, "explain", "s.json", "a", "--prove", "--dry-run")
+    assert code == 2
+    assert "cannot be run again" in err
+
+
+OVER_CALLING = """
+import json
+
+async def run(request):
+    if any(item["function"]["name"] == "send_mail" for item in request.definitions):
+        await request.call("send_mail", {})
+
+run.deterministic = True
+"""
+
+
+@pytest.mark.parametrize("kind", ["may", "forbid"])
+def test_over_calls_are_proved_by_run_and_by_explain(kind: str, project: Path, capsys: Any) -> None:
+    (project / "agent_of_day.py").write_text(OVER_CALLING)
+    path = {"path": SUITE[0]["path"]} if kind == "may" else {}
+    (project / "suite.json").write_text(
+        json.dumps([{"id": "a", "kind": kind, "query": "What day is it?", **path}])
+    )
+    assert out(capsys, "run", "--suite", "days", "--report", "r.json", "--quiet")[0] == 0
+    code, said, _ = out(capsys, "explain", "r.json", "a", "--prove", "--dry-run")
+    assert (code, "1 lost decision: 4 attempts" in said) == (0, True)
+    code, said, _ = out(capsys, "explain", "r.json", "a", "--prove")
+    assert code == 0
+    assert "calls that should not have been made (send_mail): none in 0 of 1 untouched attempts" in said
+    assert "Called what it must not: proved" in said
+    code, said, _ = out(capsys, "explain", "r.json", "a", "--prove", "--json")
+    (found,) = json.loads(said)["decisions"]
+    assert (found["step"], found["unwanted"], found["verdicts"]) == (
+        None,
+        ["send_mail"],
+        {"over_called": "proved"},
+    )
+    code, said, _ = out(
+        capsys, "run", "--suite", "days", "--report", "p.json", "--markdown", "p.md", "--html", "p.html",
+        "--quiet", "--prove", "--lang", "zh",
+    )  # fmt: skip
+    assert code == 0
+    assert "不应有的调用（send_mail）" in said
+    for name in ("p.md", "p.html"):
+        assert "不提供：send_mail" in (project / name).read_text(), name
+    _, said, _ = out(capsys, "explain", "p.json", "a")
+    assert "not offered: send_mail" in said
+
+
+DYING = """
+import json, os, pathlib
+
+counter = pathlib.Path("count.txt")
+
+async def run(request):
+    made = int(counter.read_text() or 0) if counter.exists() else 0
+    if os.environ.get("DIE_AT") and made >= int(os.environ["DIE_AT"]):
+        os.kill(os.getpid(), 9)
+    counter.write_text(str(made + 1))
+    known = "YYYY-MM-DD" in json.dumps(request.definitions)
+    await request.call("set_stock", {"day": "2030-01-02" if known else "02/01/2030"})
+"""
+
+
+def test_a_killed_proof_loses_no_finished_attempt(project: Path, capsys: Any) -> None:
+    (project / "agent_of_day.py").write_text(DYING)
+    config = (project / "config.yaml").read_text()
+    (project / "config.yaml").write_text(config + "concurrency: 1\n")
+    assert out(capsys, "run", "--suite", "days", "--report", "r.json", "--quiet")[0] == 0
+    arguments = ["explain", "r.json", "a", "--prove", "--prove-attempts", "6"]
+    program = (
+        "import sys; from agent_reach.cli.main import run_command_line as go; sys.exit(go(sys.argv[1:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        env={**os.environ, "DIE_AT": "8"},
+        cwd=project,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL
+    (kept,) = (project / ".agent-reach" / "trials").glob("prove-*.jsonl")
+    assert len(kept.read_bytes().splitlines()) == 7
+    with kept.open("ab") as file:
+        file.write(b'{"task_id": "half a li')
+    code, said, _ = out(capsys, *arguments, "--resume", "--json")
+    assert code == 0
+    found = json.loads(said)
+    assert found["attempts"]["made"] == 5
+    assert found["decisions"][0]["verdicts"] == {"wrong_format": "proved"}
+    assert found["decisions"][0]["trials"]["wrong_format"][0]["spent"] == 6
+    assert (project / "count.txt").read_text() == "13"
+
+
+def test_a_source_is_never_written_over(project: Path, capsys: Any) -> None:
+    assert out(capsys, "run", "--suite", "days", "--report", "r.json", "--quiet")[0] == 0
+    before = (project / "suite.json").read_bytes()
+    code, _, err = out(capsys, "explain", "r.json", "a", "--prove", "--output", "suite.json")
+    assert code == 2
+    assert "would be overwritten" in err
+    assert (project / "suite.json").read_bytes() == before
+
+
+def test_a_budget_that_ends_says_how_to_go_on(project: Path, capsys: Any) -> None:
+    assert out(capsys, "run", "--suite", "days", "--report", "r.json", "--quiet")[0] == 0
+    code, said, _ = out(capsys, "explain", "r.json", "a", "--prove", "--budget", "1")
+    assert code == 0
+    assert "Wrong format: undecided" in said
+    assert "1 more attempt a side would decide" in said
+    assert "go on with --resume" in said

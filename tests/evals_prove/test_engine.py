@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.evals_prove.scripted import RIGHT, RIVAL, WRITE, Deed, Seen, World, worlds
+from tests.evals_prove.scripted import LOOK, RIGHT, RIVAL, WRITE, Deed, Seen, World, worlds
 
-from agent_reach.config.settings import AgentConfig, ExecutionConfig
+from agent_reach.catalog.catalog import Catalog
+from agent_reach.config.settings import AgentConfig, ExecutionConfig, ExposureConfig, SurfaceConfig
 from agent_reach.errors import InputError, ModelError
 from agent_reach.evals.agents.base import UnusableModelError
 from agent_reach.evals.interventions.prove import ProofResult, ProveOptions, proof_cost, prove
@@ -246,3 +247,102 @@ def test_narrowed_results_keep_only_what_holds_the_value() -> None:
     value = {"id": 1, "items": [{"code": "A-1"}, {"code": "B-2"}], "other": ["C-3"]}
     assert narrow(value, ("B-2",)) == {"id": 1, "items": [{"code": "B-2"}], "other": []}
     assert narrow(value, ("Z-9",)) == value
+
+
+def test_faults_that_are_drawn_leave_something_to_chance(tmp_path: Path) -> None:
+    planted = world("tool_failed")
+    rule = replace(planted.config.execution.faults[0], probability=0.5)
+    drawn = replace(planted, config=replace(planted.config, execution=ExecutionConfig(faults=(rule,))))
+    report = lost_report(planted, tmp_path)
+    result = put_to_proof(drawn, tmp_path, report, attempts=6)
+    assert result.decisions[0].untouched[1] == 6
+    assert 0 < result.decisions[0].untouched[0] < 6
+
+
+def test_what_cannot_decide_says_why(tmp_path: Path) -> None:
+    from agent_reach.records.message import Message
+    from agent_reach.records.score import ProofTrial
+    from agent_reach.reports.proof_text import trial_text
+
+    def told(**more: Any) -> str:
+        trial = ProofTrial(intervention="x", change=Message("y", "y"), verdict="undecided", **more)
+        return trial_text(trial, "en") + trial_text(trial, "zh")
+
+    assert "lost to infrastructure" in told(untouched=(0, 3))
+    assert "基础设施" in told(changed=(0, 3))
+    assert "no number of attempts in reach" in told(untouched=(1, 3), changed=(1, 3))
+    assert "1 more attempt a side would decide" in told(untouched=(0, 3), changed=(1, 3), more=1)
+
+
+def test_the_cost_of_a_proof_is_told_whole_after_resuming(tmp_path: Path) -> None:
+    planted = world("rival_chosen")
+    report = lost_report(planted, tmp_path)
+    whole = put_to_proof(planted, tmp_path, report, noise=0.001, attempts=4)
+    again = put_to_proof(planted, tmp_path, report, noise=0.001, attempts=4, resume=True)
+    assert again.spent == 0
+    assert again.decisions == whole.decisions
+    assert (
+        sum(trial.spent for trials in whole.decisions[0].trials.values() for trial in trials) + 4
+        == whole.spent
+    )
+
+
+def stand_in_of(planted: World, folder: Path) -> tuple[str, Any]:
+    """Verdict, and the tool that stood in."""
+    from agent_reach.evals.interventions.planning import plan_proofs
+    from agent_reach.evals.trials.laboratory import Laboratory
+
+    report = lost_report(planted, folder)
+    options = LaboratoryOptions(
+        run=RunOptions(catalog=planted.catalog, agent=planted.agent(), archive=folder / "runs")
+    )
+    plans = plan_proofs(Laboratory("prove", planted.config, planted.suite, options), report)
+    (trial,) = [t for plan in plans for t in plan.trials if t.name == "tool_stood_in"]
+    (decision,) = put_to_proof(planted, folder, report, attempts=6).decisions
+    return decision.verdicts["unavailable"], trial.variant.catalog.resolve(WRITE)
+
+
+def test_a_broken_definition_is_used_as_far_as_it_goes(tmp_path: Path) -> None:
+    planted = world("unavailable")
+    listed = [
+        {"name": tool.name, "description": tool.description, "inputSchema": dict(tool.input_schema)}
+        for tool in planted.catalog.tools
+    ]
+    broken = {"name": WRITE, "description": "Writes the final count.", "inputSchema": {"type": "array"}}
+    catalog = Catalog.load({"tools": [*listed, broken]})
+    assert [item.key for item in catalog.quarantined] == [WRITE]
+    verdict, tool = stand_in_of(replace(planted, catalog=catalog), tmp_path)
+    assert verdict == "proved"
+    assert tool.description == "Writes the final count."
+    assert tool.parameters["amount"] == {"type": "integer"}
+    assert set(tool.required) == set(tool.parameters)
+
+
+@pytest.mark.parametrize(
+    "exposure",
+    [
+        ExposureConfig(mode="names", tools=(LOOK,)),
+        ExposureConfig(mode="reach", settings={"k": 1}, pinned=(LOOK,)),
+        ExposureConfig(surface=SurfaceConfig(max_tools=2), pinned=(LOOK,)),
+    ],
+    ids=["names", "reach", "limit"],
+)
+def test_a_tool_that_stands_in_is_offered_in_every_exposure(exposure: ExposureConfig, tmp_path: Path) -> None:
+    planted = world("unavailable")
+    verdict, _ = stand_in_of(replace(planted, config=replace(planted.config, exposure=exposure)), tmp_path)
+    assert verdict == "proved"
+
+
+def test_nothing_real_answers_for_a_tool_that_stands_in(tmp_path: Path) -> None:
+    planted = world("unavailable")
+    module = tmp_path / "real_tools.py"
+    module.write_text(
+        "from agent_reach import tool\n\n\n@tool\ndef query_stock(product_id: str):\n"
+        "    return {'product_id': product_id, 'warehouse_id': 'WH-SH-01'}\n\n\n@tool\n"
+        "def update_stock(product_id: str, warehouse_id: str, amount: int, day: str, level: str):\n"
+        f"    open({str(tmp_path / 'written')!r}, 'a').write('x')\n    return 'done'\n"
+    )
+    execution = ExecutionConfig(backend="python", handlers=str(module), allow_writes=("*",))
+    live = replace(planted, config=replace(planted.config, execution=execution))
+    assert stand_in_of(live, tmp_path)[0] == "proved"
+    assert not (tmp_path / "written").exists()

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.evals_prove.scripted import World, worlds
 
-from agent_reach.evals.interventions.prove import ProvedDecision, ProveOptions, prove
 from agent_reach.evals.attribution.table import CAUSE_ORDER
+from agent_reach.evals.interventions.prove import ProvedDecision, ProveOptions, prove
 from agent_reach.evals.interventions.table import INTERVENTIONS, REMOVABLE
 from agent_reach.evals.runner import run
 from agent_reach.evals.runner_setup import RunOptions

@@ -50,10 +50,10 @@ def _decision(decision: ProvedDecision, language: Language) -> list[str]:
 
     right, total = decision.untouched
     if decision.step is None:
-        named = f" ({', '.join(decision.unwanted)})" if decision.unwanted else ""
+        tools = ", ".join(decision.unwanted) or "-"
         head = Message(
-            f"{decision.task_id}, calls that should not have been made{named}: none in {right} of {total} untouched attempts",
-            f"{decision.task_id}，不应有的调用{named}：未改动时 {total} 次中 {right} 次没有出现",
+            f"{decision.task_id}, calls that should not have been made ({tools}): none in {right} of {total} untouched attempts",
+            f"{decision.task_id}，不应有的调用（{tools}）：未改动时 {total} 次中 {right} 次没有出现",
         )
     else:
         head = Message(
@@ -66,7 +66,8 @@ def _decision(decision: ProvedDecision, language: Language) -> list[str]:
         word = PROOFS[verdict].text(language) if verdict else Message(
             "no intervention removes it here", "此处没有可移除它的干预"
         ).text(language)  # fmt: skip
-        lines.append(f"  {cause_word(cause, language)}: {word}")
+        colon = "：" if language == "zh" else ": "
+        lines.append(f"  {cause_word(cause, language)}{colon}{word}")
         lines += [f"    {trial_text(trial, language)}" for trial in decision.trials.get(cause, ())]
     tried = [trial for trial in decision.pairs if trial.verdict != "proved"]
     if tried:

@@ -212,7 +212,7 @@ async def _prove_one(
                 for cause in trial.causes:
                     known = trials.setdefault(cause, [])
                     if all(item.intervention != trial.name for item in known):
-                        known.append(_unspent(trial, before, attempts))
+                        known.append(_unspent(trial, before, 1 if opened.is_exact else attempts))
     verdicts = {cause: _verdict(items) for cause, items in trials.items()}
     verdicts.update(dict.fromkeys(plan.untestable, ""))
     return (
