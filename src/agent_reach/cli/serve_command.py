@@ -84,6 +84,7 @@ def command(
         transport = "http" if as_http else "stdio"
         gateway = build_gateway(project, settings, environment, transport=transport)
         print_findings([one for one in gateway.servers.findings if one.severity == "error"], language)
+        gateway.on_findings = lambda findings: print_findings(findings, language)
         return gateway
 
     if as_http:

@@ -100,6 +100,7 @@ async def _outcome(
         gateway.metrics.refused["unknown_tool"] += 1
         return _refusal("not_found", str(error)), GatewayError(INVALID_PARAMS, str(error))
     except NotAllowedError as error:
+        work.tool = error.tool
         gateway.metrics.refused["permission"] += 1
         return _told(_refusal("permission", str(error)))
     if work.request.via == "call_read" and not tool.is_read_only:
@@ -168,7 +169,6 @@ def _normalized(gateway: Gateway, tool: Tool, work: _Work) -> NormalizedCall:
             given,
             now=datetime.now().astimezone(),
             options=gateway.normalize_options,
-            catalog=work.view.catalog,
         )
     if normal.arguments is None or not normal.problems or not isinstance(given, Mapping):
         return normal
@@ -228,7 +228,10 @@ async def _record(gateway: Gateway, work: _Work, outcome: CallOutcome) -> None:
         return
     memory = gateway.memory.of(work.caller)
     query, candidates, ended_at = memory.query, memory.candidates, time.time()
+    search = {"search": memory.search} if memory.search else {}
     offered, hidden = gateway.offered(work.caller, work.request.mode, work.request.endpoint)
+    meant = work.tool.key if work.tool is not None else ""
+    lacks = {key: work.view.lacks[key] for key in (*hidden, meant) if key in work.view.lacks}
 
     def made() -> Trace:
         call = _recorded(work, replace(outcome, latency_ms=1000 * seconds))
@@ -241,7 +244,13 @@ async def _record(gateway: Gateway, work: _Work, outcome: CallOutcome) -> None:
             query=query,
             offered=offered,
             hidden=hidden,
-            metadata={"endpoint": work.request.endpoint, "catalog": work.view.version, **work.metadata},
+            lacks=lacks,
+            metadata={
+                "endpoint": work.request.endpoint,
+                "catalog": work.view.version,
+                **search,
+                **work.metadata,
+            },
         )
 
     await gateway.recording.take(made)

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+import uuid
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent_reach.catalog.catalog import Catalog
+from agent_reach.catalog.needs import granting
+from agent_reach.config.settings import EnvironmentGrants
 from agent_reach.errors import CatalogError
 from agent_reach.gateway.answers import GatewayError, text_result
 from agent_reach.gateway.bridge import CallOrigin, Suspensions
@@ -34,7 +39,6 @@ from agent_reach.gateway.metrics import Metrics
 from agent_reach.gateway.offer import (
     OFFERED_IN_TRACES,
     NotAllowedError,
-    Permissions,
     UnknownNameError,
     View,
 )
@@ -44,6 +48,7 @@ from agent_reach.gateway.pinned import Lock
 from agent_reach.gateway.recording import Recording, gateway_trace
 from agent_reach.gateway.servers import Servers
 from agent_reach.gateway.settings import ClientRule, GatewaySettings, Profile
+from agent_reach.records.finding import Finding
 from agent_reach.records.trace import Step
 from agent_reach.version import __version__
 from agent_reach.wire.failures import RequestFailure, RequestRefused
@@ -51,6 +56,7 @@ from agent_reach.wire.protocol import INTERNAL_ERROR, INVALID_PARAMS
 
 if TYPE_CHECKING:
     from agent_reach.backends.base import Backend
+    from agent_reach.gateway.shared_history import SharedHistory
     from agent_reach.router.execute import Executor
     from agent_reach.traces.store.base import TraceStore
 
@@ -59,6 +65,8 @@ LOCK_SECONDS = 1.0
 """How often the snapshot is looked at."""
 REFRESH_AFTER = 2.0
 """Seconds after the first list that kept lists are compared with the servers."""
+MOST_VIEWS = 16
+"""Kinds of clients whose view, with its index, is kept."""
 
 Changed = Callable[[str, str], Awaitable[None]]
 
@@ -66,7 +74,8 @@ Changed = Callable[[str, str], Awaitable[None]]
 class Gateway:
     """Answers the requests of clients over the tools of its servers.
 
-    `on_changed(what, address)` is told when clients should list again. Close it with `close`.
+    `on_changed(what, address)` is told when clients should list again, `on_findings` what is odd about the settings once the
+    tools are known. Close it with `close`.
     """
 
     def __init__(
@@ -76,8 +85,10 @@ class Gateway:
         *,
         store: TraceStore | None = None,
         other: Backend | None = None,
-        permissions: Permissions = None,
+        environments: Mapping[str, EnvironmentGrants] | None = None,
         normalize_options: Any = None,
+        history: SharedHistory | None = None,
+        reach_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.settings = settings
         self.servers = servers
@@ -86,6 +97,8 @@ class Gateway:
         self.limits = RateLimits(settings.limits.per_minute)
         self.memory = Memory(settings.limits)
         self.normalize_options = normalize_options
+        self.history = history
+        self._reach_options = reach_options
         self.suspensions = Suspensions()
         self.deliveries = Deliveries(
             servers,
@@ -95,12 +108,15 @@ class Gateway:
         )
         self.passing = Passing(self)
         self.on_changed: list[Changed] = []
+        self.on_findings: Callable[[list[Finding]], None] = lambda findings: None
+        self._told: set[tuple[str, str]] = set()
         self.announced: Mapping[str, Any] = self._bridged({kind: {} for kind in settings.bridge})
         """What servers are told that clients can do: of the one client on stdio its own, else all that is bridged."""
-        self._permissions = permissions
+        self._environments = environments or {}
+        self._needed: tuple[str, frozenset[str]] = ("", frozenset())
         self._lock = Lock(settings.lock) if settings.lock else None
         self._lock_seen = time.monotonic()
-        self._views: dict[tuple[str, tuple[str, ...], tuple[str, ...]], View] = {}
+        self._views: OrderedDict[tuple[Any, ...], View] = OrderedDict()
         self._executor: Executor | None = None
         self._executor_catalog: Catalog | None = None
         self._refresh: asyncio.TimerHandle | None = None
@@ -136,21 +152,51 @@ class Gateway:
     def view(self, rule: ClientRule) -> View:
         """What a client may see and call now."""
         self._look_at_lock()
-        key = (self.servers.version, rule.allow, rule.deny)
+        grants = self._grants(rule)
+        key = (self.servers.version, rule.allow, rule.deny, rule.environment, grants and grants.scopes)
         view = self._views.get(key)
         if view is None:
             if any(known[0] != self.servers.version for known in self._views):
                 self._views.clear()
+            while len(self._views) >= MOST_VIEWS:
+                self._views.popitem(last=False)
             catalog = self.servers.catalog
             view = self._views[key] = View(
                 catalog,
                 self.servers.version,
                 self.settings,
                 rule,
-                permissions=self._permissions,
+                grants=grants,
                 withheld=self._lock.withheld(catalog) if self._lock is not None else None,
+                history=self.history.history if self.history is not None else None,
+                reach_options=self._reach_options,
             )
+            self._tell_findings(view.findings)
+        self._views.move_to_end(key)
         return view
+
+    def _grants(self, rule: ClientRule) -> EnvironmentGrants | None:
+        """What is granted to a client; None where nothing is checked. Of its own scopes only those count that a tool
+        needs, so that tokens that differ in others share one view."""
+        environment = self._environments.get(rule.environment or self.settings.environment)
+        if rule.scopes is None:
+            return environment
+        if self._needed[0] != self.servers.version:
+            needed = frozenset(scope for tool in self.servers.catalog.tools for scope in tool.needs.scopes)
+            self._needed = (self.servers.version, needed)
+        scopes = tuple(sorted(scope for scope in self._needed[1] if granting(scope, rule.scopes)))
+        every = ("*",)
+        base = environment or EnvironmentGrants(services=every, env=every, files=every)
+        return replace(base, scopes=scopes)
+
+    def _tell_findings(self, findings: Iterable[Finding]) -> None:
+        """Tell what is odd about the settings, each thing once; while servers are missing, a pattern may still match."""
+        if self.servers.unknown:
+            return
+        fresh = [one for one in findings if (one.code, one.subject) not in self._told]
+        self._told.update((one.code, one.subject) for one in fresh)
+        if fresh:
+            self.on_findings(fresh)
 
     @property
     def lock(self) -> Lock | None:
@@ -347,6 +393,8 @@ class Gateway:
             return text_result("give the `query`: what has to be done, in the user's words", is_error=True)
         count = fields.get("count")
         count = count if isinstance(count, int) and 0 < count <= 50 else self.settings.count
+        if self.history is not None:
+            await self.history.follow()
         view = self.view(caller.rule)
         if not view.has_reach:  # the index of a large catalog takes a while; other clients go on
             await asyncio.to_thread(lambda: view.reach)
@@ -354,6 +402,7 @@ class Gateway:
         self.metrics.meta[FIND] += 1
         memory = self.memory.of(caller)
         memory.query, memory.candidates = query, tuple(candidate.record() for candidate in found)
+        memory.search = search = uuid.uuid4().hex[:16]
         fresh = [candidate.tool.key for candidate in found if candidate.tool.key not in memory.found]
         memory.found.update(dict.fromkeys(fresh))
         while len(memory.found) > OFFERED_IN_TRACES:
@@ -370,7 +419,8 @@ class Gateway:
                 query=query,
                 offered=offered,
                 hidden=view.hidden if len(view.hidden) <= OFFERED_IN_TRACES else {},
-                metadata={"endpoint": endpoint, "catalog": view.version, "via": FIND},
+                lacks=view.lacks if len(view.lacks) <= OFFERED_IN_TRACES else {},
+                metadata={"endpoint": endpoint, "catalog": view.version, "via": FIND, "search": search},
             )
         )
         if fresh and self.settings.announce_found and not caller.modern:
@@ -430,6 +480,8 @@ class Gateway:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.deliveries.aclose()
         await self.servers.close()
+        if self.history is not None:
+            await self.history.close()
         self.recording.flush()
         if self.recording.store is not None:
             await asyncio.to_thread(self.recording.store.close)

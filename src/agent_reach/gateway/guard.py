@@ -11,7 +11,7 @@ import hmac
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -137,14 +137,18 @@ class Guard:
         return self._rule_of(claims), token
 
     def _rule_of(self, claims: Mapping[str, Any]) -> ClientRule:
-        """The rule that names the token's client or subject, else that of anybody, under the subject's own name."""
+        """The rule that names the token's client or subject, else that of anybody, under the subject's own name; with the
+        token's scopes where these are what it grants."""
         names = [str(claims[key]) for key in ("client_id", "azp", "sub") if claims.get(key)]
         for rule in self._settings.clients:
             if rule.name in names:
-                return rule
-        name = names[-1] if names else "oauth"
-        anybody = self._anybody
-        return ClientRule(name=name, allow=anybody.allow, deny=anybody.deny, per_minute=anybody.per_minute)
+                break
+        else:
+            rule = replace(self._anybody, name=names[-1] if names else "oauth", token="")
+        oauth = self._settings.oauth
+        if oauth is not None and oauth.token_scopes:
+            return replace(rule, scopes=tuple(sorted(_scopes(claims))))
+        return rule
 
     def _unauthorized(self, error: str) -> Refused:
         return Refused(401, error or "a bearer token is needed", (self._challenge(error),))

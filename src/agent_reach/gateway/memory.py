@@ -21,10 +21,11 @@ _REMEMBERED = 1000
 
 @dataclass(slots=True)
 class ClientMemory:
-    """One client: its last search and what that found, the lists it was shown, the tools it has found."""
+    """One client: its last search (words, a name for it, what it found), the lists it was shown, the tools it has found."""
 
     guard: LoopGuard
     query: str = ""
+    search: str = ""
     candidates: tuple[CandidateScore, ...] = ()
     listed: str = ""
     found: dict[str, None] = field(default_factory=dict)

@@ -6,12 +6,13 @@ shown is never said not to exist. A view belongs to one version of the catalog a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.catalog.naming import resolve_emitted_name
+from agent_reach.catalog.needs import WORDS, missing_needs
 from agent_reach.gateway.eras import client_definition
 from agent_reach.gateway.meta_tools import META_TOOLS, meta_definitions
 from agent_reach.gateway.paging import version_of
@@ -21,12 +22,18 @@ from agent_reach.router.reach_find import hidden_tools
 from agent_reach.text.tokens import nearest_names
 
 if TYPE_CHECKING:
+    from agent_reach.config.settings import EnvironmentGrants
+    from agent_reach.router.history import History
     from agent_reach.router.reach import Reach
 
 OFFERED_IN_TRACES = 100
 """A trace names the offered tools up to this number; of longer lists only the first trace of a client does."""
 
-Permissions = Callable[[Tool], str] | None
+REASONS = {
+    "not_listed": "it is not among the tools that are allowed here",
+    "permission": "it needs {lacks}, which is not granted{where}",
+}
+"""What a client is told of a tool that it may not use."""
 
 
 class UnknownNameError(Exception):
@@ -34,13 +41,18 @@ class UnknownNameError(Exception):
 
 
 class NotAllowedError(Exception):
-    """The tool exists and may not be used here."""
+    """The `tool` exists and may not be used here; the message says why."""
+
+    def __init__(self, message: str, tool: Tool) -> None:
+        super().__init__(message)
+        self.tool = tool
 
 
 class View:
     """One client's part of one version of the catalog.
 
-    `visible` holds the tools it may use, `hidden` the others with the reason.
+    `visible` holds the tools it may use, `hidden` the others with the reason, `lacks` what the environment does not grant to
+    them; `history` and `reach_options` (of `Reach`) are for its searches.
     """
 
     def __init__(
@@ -50,17 +62,34 @@ class View:
         settings: GatewaySettings,
         rule: ClientRule,
         *,
-        permissions: Permissions = None,
+        grants: EnvironmentGrants | None = None,
         withheld: Mapping[str, str] | None = None,
+        history: History | None = None,
+        reach_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.catalog = catalog
         self.settings = settings
+        self._history = history
+        self._reach_options = dict(reach_options or {})
         self.hidden: dict[str, str] = dict(withheld or {})
-        gateway, findings = hidden_tools(catalog.tools, settings.allow, settings.deny, permissions)
+        self._environment = grants.name if grants is not None else ""
+        missing = {
+            tool.key: lacks
+            for tool in catalog.tools
+            if grants is not None and tool.needs and (lacks := missing_needs(tool.needs, grants))
+        }
+        gateway, findings = hidden_tools(
+            catalog.tools, settings.allow, settings.deny, dict.fromkeys(missing, "missing")
+        )
         client, more = hidden_tools(catalog.tools, rule.allow, rule.deny, None)
         self.findings = (*findings, *more)
         for key, reason in (*client.items(), *gateway.items()):
             self.hidden.setdefault(key, reason)
+        self.lacks = {
+            key: tuple(f"{WORDS[kind]} {name}" for kind, name in lacks)
+            for key, lacks in missing.items()
+            if self.hidden.get(key) == "permission"
+        }
         self.visible = tuple(tool for tool in catalog.tools if tool.key not in self.hidden)
         self.version = version_of(version, *sorted(self.hidden))
         self._shown: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
@@ -73,7 +102,12 @@ class View:
 
         whole = len(self.visible) == len(self.catalog.tools)
         catalog = self.catalog if whole else self.catalog.subset(self.visible)
-        return Reach(catalog, pins=self._known(self.settings.pins))
+        return Reach(
+            catalog,
+            pins=self._known(self.settings.pins),
+            history=self._history,
+            **self._reach_options,
+        )
 
     @property
     def has_reach(self) -> bool:
@@ -88,7 +122,9 @@ class View:
             return tuple(self.catalog.get(key) for key in self._known(self.settings.pins))
         if profile.name not in self._profiles:
             pinned = [self.catalog.get(key) for key in self._known((*self.settings.pins, *profile.pins))]
-            found = [one.tool for one in self.reach.find(profile.text, profile.count)] if profile.text else []
+            # without past requests: a list that is fixed must not follow what clients do
+            matches = self.reach.finder(profile.text, profile.count, past=False) if profile.text else ()
+            found = [one.tool for one in matches]
             self._profiles[profile.name] = tuple({tool.key: tool for tool in (*pinned, *found)}.values())
         return self._profiles[profile.name]
 
@@ -150,8 +186,13 @@ class View:
             raise UnknownNameError(f"Unknown tool: {name}{hint}")
         reason = self.hidden.get(found.key)
         if reason is not None:
-            raise NotAllowedError(f"{found.key} may not be used here: {reason}")
+            why = self._why(found.key, reason)
+            raise NotAllowedError(f"{found.key} may not be used here: {why}", found)
         return found
+
+    def _why(self, key: str, reason: str) -> str:
+        where = f" in {self._environment}" if self._environment else ""
+        return REASONS.get(reason, reason).format(lacks=", ".join(self.lacks.get(key, ())), where=where)
 
     def _known(self, names: Sequence[str]) -> list[str]:
         keys = []

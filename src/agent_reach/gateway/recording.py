@@ -74,6 +74,7 @@ def gateway_trace(
     query: str = "",
     offered: tuple[str, ...] = (),
     hidden: Mapping[str, str] | None = None,
+    lacks: Mapping[str, tuple[str, ...]] | None = None,
     metadata: Mapping[str, Any],
 ) -> Trace:
     """The trace of one request of a client."""
@@ -86,6 +87,7 @@ def gateway_trace(
         ended_at=ended_at,
         exposure=Exposure(mode=_EXPOSURE[mode], offered=offered, hidden=dict(hidden or {})),
         steps=(step,),
+        permissions_missing=dict(lacks or {}),
         metadata={
             "transport": caller.transport,
             "protocol": caller.version,

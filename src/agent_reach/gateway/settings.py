@@ -34,24 +34,29 @@ _SYNONYMS = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientRule:
     """What one client may do: `token` names it (empty: whoever comes without one), `allow` and `deny` are shell patterns over
-    keys and names, `per_minute` bounds its calls (None: the gateway's own limit)."""
+    keys and names, `per_minute` bounds its calls (None: the gateway's own limit). `environment` is what it acts in (empty:
+    the gateway's own); `scopes` are granted to it in place of that environment's (None: no difference)."""
 
     name: str = ""
     token: str = field(default="", repr=False)
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     per_minute: int | None = None
+    environment: str = ""
+    scopes: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OAuthRule:
     """The gateway as an OAuth resource server: tokens of `issuer` for `resource` (our public address), checked against the
-    keys at `jwks`; `scopes` are asked of every token."""
+    keys at `jwks`; `scopes` are asked of every token. With `token_scopes` the scopes of a token are those that it grants to the
+    tools it calls."""
 
     issuer: str = ""
     jwks: str = ""
     resource: str = ""
     scopes: tuple[str, ...] = ()
+    token_scopes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +89,8 @@ class GatewaySettings:
     """Everything the gateway needs to know beside the servers and the overlay.
 
     `lock` is the path of a snapshot that pins the catalog (empty: nothing is withheld); `cache` a folder for tool lists
-    (empty: none); `store` the address of the trace store (empty: no traces); `forward_tokens` names the servers that are
-    given the bearer token of the calling client.
+    (empty: none); `store` the address of the trace store (empty: no traces); `history_seconds` how often a search looks for past
+    requests of other gateways; `forward_tokens` names the servers that are given the bearer token of the calling client.
     """
 
     mode: Mode = "search"
@@ -110,6 +115,7 @@ class GatewaySettings:
     cache: str = ""
     store: str = ""
     durable: bool = False
+    history_seconds: float = 30.0
     limits: Limits = field(default_factory=Limits)
     bridge: tuple[str, ...] = ("sampling", "elicitation", "roots")
     forward_tokens: tuple[str, ...] = ()
@@ -143,9 +149,13 @@ def gateway_settings(
     )
     settings = _read(section, project)
     section.finish()
-    if settings.environment and settings.environment not in project.environments:
-        known = ", ".join(project.environments) or "none"
-        section.refuse("environment", f"no environment is named {settings.environment!r}", f"known: {known}")
+    known = ", ".join(project.environments) or "none"
+    for name, key in (
+        (settings.environment, "environment"),
+        *((one.environment, "auth") for one in settings.clients),
+    ):
+        if name and name not in project.environments:
+            section.refuse(key, f"no environment is named {name!r}", f"known: {known}")
     if not settings.is_loopback and not settings.is_guarded:
         section.refuse(
             "host",
@@ -171,7 +181,7 @@ def _read(section: Section, project: ProjectConfig) -> GatewaySettings:
         pins=section.texts("pins"),
         allow=section.texts("allow"),
         deny=section.texts("deny"),
-        environment=section.text("environment"),
+        environment=section.text("environment") or str(project.reach.get("environment") or ""),
         count=section.whole("count", 6, minimum=1),
         page=section.whole("page", 200, minimum=1),
         normalize=section.flag("normalize", True),
@@ -186,6 +196,7 @@ def _read(section: Section, project: ProjectConfig) -> GatewaySettings:
         cache=_place(section, "cache", folder, ".agent-reach/gateway", default=True),
         store=project.store if section.flag("traces", True) else "",
         durable=section.flag("durable", False),
+        history_seconds=section.number("history_seconds", 30.0, minimum=0),
         limits=_limits(section),
         bridge=_bridge(section),
         forward_tokens=section.texts("forward_tokens"),
@@ -232,6 +243,8 @@ def _auth(section: Section) -> tuple[tuple[ClientRule, ...], OAuthRule | None]:
                 allow=one.texts("allow"),
                 deny=one.texts("deny"),
                 per_minute=one.whole("per_minute", None, minimum=1, allow_null=True),
+                environment=one.text("environment"),
+                scopes=one.texts("scopes") if one.has("scopes") else None,
             )
         )
         if rules[-1].name in [rule.name for rule in rules[:-1]]:
@@ -245,6 +258,7 @@ def _auth(section: Section) -> tuple[tuple[ClientRule, ...], OAuthRule | None]:
             jwks=part.text("jwks", required=True),
             resource=part.text("resource", required=True),
             scopes=part.texts("scopes"),
+            token_scopes=part.flag("token_scopes", False),
         )
         part.finish()
     inner.finish()

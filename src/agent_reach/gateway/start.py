@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.catalog.overlay import Overlay, load_overlay
-from agent_reach.config.settings import EnvironmentGrants, ProjectConfig
+from agent_reach.config.settings import ProjectConfig
 from agent_reach.errors import ConfigError
 from agent_reach.gateway.gateway import Gateway
-from agent_reach.gateway.offer import Permissions
 from agent_reach.gateway.servers import Servers
 from agent_reach.gateway.settings import GatewaySettings
-from agent_reach.records.tool import Tool
 from agent_reach.wire.servers import ServerConfig, parse_servers
 from agent_reach.wire.session import SessionOptions
 
 if TYPE_CHECKING:
     from agent_reach.backends.base import Backend
+    from agent_reach.gateway.shared_history import SharedHistory
+    from agent_reach.traces.store.base import TraceStore
 
 
 def build_gateway(
@@ -49,13 +49,15 @@ def build_gateway(
         variant=transport,
         capabilities=lambda: held[0].announced,
     )
+    store = _store(project, settings, configs)
     gateway = Gateway(
         settings,
         servers,
-        store=_store(project, settings, configs),
+        store=store,
         other=other,
-        permissions=_permissions(project, settings),
-        normalize_options=_normalize_options(project),
+        environments=project.environments,
+        history=_history(project, settings, store),
+        **_layer(project),
     )
     held.append(gateway)
     return gateway
@@ -108,7 +110,9 @@ def _names_servers(document: Any) -> bool:
     )
 
 
-def _store(project: ProjectConfig, settings: GatewaySettings, configs: Iterable[ServerConfig]) -> Any:
+def _store(
+    project: ProjectConfig, settings: GatewaySettings, configs: Iterable[ServerConfig]
+) -> TraceStore | None:
     """The trace store, writing by the project's rules; what servers and clients were given as secrets is known to it."""
     if not settings.store:
         return None
@@ -120,31 +124,26 @@ def _store(project: ProjectConfig, settings: GatewaySettings, configs: Iterable[
     return TraceStore.of_project(project, url=settings.store, durable=settings.durable, known=known)
 
 
-def _permissions(project: ProjectConfig, settings: GatewaySettings) -> Permissions:
-    name = settings.environment or str(project.reach.get("environment") or "")
-    grants = project.environments.get(name)
-    if grants is None:
+def _history(
+    project: ProjectConfig, settings: GatewaySettings, store: TraceStore | None
+) -> SharedHistory | None:
+    """Past requests of the store, where the project wants them."""
+    if store is None or not project.reach.get("history"):
         return None
-    return lambda tool: missing_needs(tool, grants)
+    from agent_reach.gateway.shared_history import SharedHistory
+
+    half_life = float(project.reach.get("half_life_days", 30.0))
+    return SharedHistory(store, half_life_days=half_life, seconds=settings.history_seconds)
 
 
-def missing_needs(tool: Tool, grants: EnvironmentGrants) -> str:
-    """What a tool needs and the environment does not grant, as one text; empty when nothing is missing."""
-    from agent_reach.router.reach_config import missing_needs as missing
+def _layer(project: ProjectConfig) -> dict[str, Any]:
+    """Search and normalisation of the project's reach layer; raises `ConfigError` for what it cannot use."""
+    if not project.reach:
+        return {}
+    from agent_reach.router.reach_config import KNOWN, layer_options, refuse_unknown
 
-    return missing(tool, grants)
-
-
-def _normalize_options(project: ProjectConfig) -> Any:
-    values = project.reach.get("normalize")
-    if not isinstance(values, Mapping):
-        return None
-    from agent_reach.router.normalize import NormalizeOptions
-
-    given: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
-    }
-    try:
-        return NormalizeOptions(**given)
-    except TypeError as error:
-        raise ConfigError(f"reach.normalize: {error}", where=project.source) from error
+    where = f"{project.source}: reach"
+    refuse_unknown(project.reach, KNOWN, where)
+    options = layer_options(project.reach, where)
+    searching = {key: options[key] for key in ("embedder", "segmenter") if options.get(key) is not None}
+    return {"reach_options": searching, "normalize_options": options["normalize_options"]}

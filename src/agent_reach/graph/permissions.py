@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent_reach.catalog.catalog import Catalog
+from agent_reach.catalog.needs import KINDS, granting
 from agent_reach.records.finding import Finding
 from agent_reach.records.message import Message
 from agent_reach.text.folding import fold
@@ -19,8 +20,6 @@ from agent_reach.text.tokens import nearest_names
 
 if TYPE_CHECKING:
     from agent_reach.config.settings import EnvironmentGrants
-
-KINDS = ("services", "scopes", "env", "files")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +61,7 @@ def permission_mask(catalog: Catalog, grants: EnvironmentGrants) -> PermissionMa
         for kind in KINDS:
             given = getattr(grants, kind)
             for need in getattr(tool.needs, kind):
-                hits = [pattern for pattern in given if pattern == need or fnmatch.fnmatchcase(need, pattern)]
+                hits = granting(need, given)
                 used.update((kind, pattern) for pattern in hits)
                 if not hits:
                     missing.append(f"{kind}:{need}")

@@ -93,6 +93,15 @@ class History:
             self.add(trace.query, tuple(dict.fromkeys(worked)), when=trace.started_at)
         return len(self._past) - before
 
+    def prepare(self, now: float | None = None) -> None:
+        """Make what a search needs now, so that the next one does not wait for it."""
+        if self._past:
+            self._current(time.time() if now is None else now)
+
+    def adopt(self, other: History) -> None:
+        """Become what another history is: one that was read and prepared beside the searches."""
+        self._past, self._added, self._tables = other._past, other._added, other._tables
+
     def weigh(
         self, evidence: Evidence, request: Request, index: LexicalIndex, *, now: float | None = None
     ) -> Evidence:

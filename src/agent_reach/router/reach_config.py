@@ -78,13 +78,9 @@ def refuse_unknown(settings: Mapping[str, Any], known: tuple[str, ...], where: s
 
 def missing_needs(tool: Tool, grants: EnvironmentGrants) -> str:
     """What a tool needs and the environment does not grant, as one text; empty when nothing is missing."""
-    missing = [
-        f"{kind}: {name}"
-        for kind in ("services", "scopes", "env", "files")
-        for name in getattr(tool.needs, kind)
-        if name not in getattr(grants, kind)
-    ]
-    return ", ".join(missing)
+    from agent_reach.catalog.needs import missing_needs as missing
+
+    return ", ".join(f"{kind}: {name}" for kind, name in missing(tool.needs, grants))
 
 
 def _permissions(project: ProjectConfig, name: Any, where: str) -> Any:
@@ -129,9 +125,11 @@ def _history(settings: Mapping[str, Any], store: Any) -> Any:
     if not settings.get("history") or store is None:
         return None
     from agent_reach.router.history import History
+    from agent_reach.traces.store.base import TraceFilter
 
     history = History(half_life_days=float(settings.get("half_life_days", 30.0)))
-    history.add_traces(store.iterate())
+    newest = list(store.iterate(TraceFilter(status="ok", limit=history.limit)))
+    history.add_traces(reversed(newest))
     return history
 
 

@@ -61,14 +61,15 @@ class Finder:
         self._groups = [self._group(tool) for tool in self.index.tools]
         self._scripts: tuple[int, float] = (-1, 0.0)
 
-    def __call__(self, query: str, k: int = 6, *, now: float | None = None) -> Found:
+    def __call__(self, query: str, k: int = 6, *, now: float | None = None, past: bool = True) -> Found:
         """The best `k` tools, best first; tools named outright and pins come on top of `k` where they do not fit.
 
-        `now` (seconds since the epoch) is what the age of history is measured against.
+        `now` (seconds since the epoch) is what the age of history is measured against; without `past` history has no say,
+        so that the answer stays the same.
         """
         request = analyse_request(query, self.weights.request)
         differ = self.scripts_differ(request)
-        evidence = self.evidence(request, scripts_differ=differ, now=now)
+        evidence = self.evidence(request, scripts_differ=differ, now=now, past=past)
         ranked = rank(evidence, self._groups, self.weights.rank, k)
         if not differ and evidence.support < self.weights.rank.support:
             ranked = self._fitting(ranked, request)
@@ -81,13 +82,13 @@ class Finder:
         )
 
     def evidence(
-        self, request: Request, *, scripts_differ: bool = False, now: float | None = None
+        self, request: Request, *, scripts_differ: bool = False, now: float | None = None, past: bool = True
     ) -> Evidence:
         """What words, history and vectors say about every slot."""
         evidence = self.index.score(request)
         if self.vectors is not None:
             evidence = self.vectors.weigh(evidence, request, self.index, scripts_differ=scripts_differ)
-        if self.history is not None:
+        if self.history is not None and past:
             evidence = self.history.weigh(evidence, request, self.index, now=now)
         return evidence
 
