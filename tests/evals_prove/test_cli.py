@@ -231,3 +231,23 @@ def test_a_budget_that_ends_says_how_to_go_on(project: Path, capsys: Any) -> Non
     assert "Wrong format: undecided" in said
     assert "1 more attempt a side would decide" in said
     assert "go on with --resume" in said
+
+
+def test_counting_attempts_does_not_come_between_a_proof_and_its_resuming(project: Path, capsys: Any) -> None:
+    assert out(capsys, "run", "--suite", "days", "--report", "r.json", "--quiet")[0] == 0
+    assert out(capsys, "explain", "r.json", "a", "--prove", "--budget", "1")[0] == 0
+    kept = sorted((project / ".agent-reach" / "trials").iterdir())
+    code, said, _ = out(capsys, "explain", "r.json", "a", "--prove", "--dry-run", "--resume")
+    assert (code, "1 attempt," in said) == (0, True)
+    assert "2 attempts," in out(capsys, "explain", "r.json", "a", "--prove", "--dry-run")[1]
+    assert sorted((project / ".agent-reach" / "trials").iterdir()) == kept
+    code, said, _ = out(capsys, "explain", "r.json", "a", "--prove", "--resume", "--json")
+    assert json.loads(said)["attempts"]["made"] == 1
+
+
+def test_run_can_try_every_cause(project: Path, capsys: Any) -> None:
+    arguments = ("run", "--suite", "days", "--report", "r.json", "--quiet", "--prove")
+    few = out(capsys, *arguments)[1]
+    many = out(capsys, *arguments, "--prove-all-causes")[1]
+    assert "2 attempts made" in few
+    assert "2 attempts made" not in many

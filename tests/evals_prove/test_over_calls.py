@@ -6,7 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.evals_prove.scripted import OTHER, RIGHT, RIVAL, Deed, Seen, World, passages, worlds
+from tests.evals_prove.scripted import (
+    OTHER,
+    RIGHT,
+    RIVAL,
+    Deed,
+    ScriptedAgent,
+    Seen,
+    World,
+    passages,
+    worlds,
+)
 
 from agent_reach.catalog.catalog import Catalog
 from agent_reach.config.settings import ContextConfig, ExposureConfig, RunConfig
@@ -142,3 +152,38 @@ def test_every_report_tells_cause_proof_and_cost(
     for name, text in texts.items():
         for word in words:
             assert word in text, name
+
+
+def test_a_tool_found_for_later_words_is_hidden_too(tmp_path: Path) -> None:
+    from agent_reach.evals.agents.session import AttemptSession
+    from agent_reach.records.task import ScriptedTurn
+
+    class TwoTurns:
+        def __init__(self, inner: ScriptedAgent) -> None:
+            self.info = inner.info
+
+        async def run(self, session: AttemptSession) -> None:
+            session.next_turn()
+            if any(tool.name == OTHER for tool in session.tools):
+                await session.call(OTHER, {"topic": "x"})
+
+        async def aclose(self) -> None:
+            """Nothing to give back."""
+
+    planted = world("forbid")
+    turns = (ScriptedTurn(user="stock of a product"), ScriptedTurn(user="Say what a newsletter is."))
+    later = replace(
+        planted,
+        config=RunConfig(exposure=ExposureConfig(mode="reach", settings={"k": 1})),
+        task=replace(planted.task, query=turns[0].user, turns=turns),
+    )
+    chosen = replace(options(later, tmp_path), agent=TwoTurns(later.agent()))
+    report = run(later.config, suite=later.suite, options=chosen)
+    result = prove(
+        later.config,
+        report,
+        suite=later.suite,
+        options=ProveOptions(attempts=1),
+        laboratory=LaboratoryOptions(run=chosen),
+    )
+    assert result.decisions[0].verdicts == {"over_called": "proved"}

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     help="Attempts a side of --prove.",
 )
 @click.option("--prove-budget", type=click.IntRange(min=0), help="Most attempts of --prove.")
+@click.option("--prove-all-causes", is_flag=True, help="With --prove: try every intervention that applies.")
 @click.option("--json", "as_json", is_flag=True, help="Print run, catalog, metrics and causes as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 @language_option
@@ -89,6 +90,7 @@ def command(
     prove: bool,
     prove_attempts: int,
     prove_budget: int | None,
+    prove_all_causes: bool,
     as_json: bool,
     quiet: bool,
     language: Language,
@@ -174,6 +176,7 @@ def command(
             language=language,
             attempts=prove_attempts,
             budget=prove_budget,
+            all_causes=prove_all_causes,
             resume=resume,
             quiet=quiet,
             outputs=(archived, report) if report else (archived,),

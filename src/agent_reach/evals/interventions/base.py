@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -156,31 +156,39 @@ def offering(situation: Situation, keys: Iterable[str]) -> Variant | None:
     none. The reach layer is denied the others, and may find further ones in their place."""
     kept = set(keys)
     names = tuple(key for key in situation.offered if key in kept)
-    is_reach = situation.variant.config.exposure.mode == "reach"
-    if len(names) == len(situation.offered) or not (names or is_reach):
+    if len(names) == len(situation.offered):
         return None
     variant = situation.variant
-    if is_reach:
-        hidden = [key for key in situation.offered if key not in kept]
-        settings = dict(variant.config.exposure.settings)
-        settings["deny"] = [*settings.get("deny", ()), *hidden]
-        pinned = tuple(name for name in variant.config.exposure.pinned if _key(variant, name) not in hidden)
-        exposure = replace(variant.config.exposure, settings=settings, pinned=pinned)
-        return replace(variant, config=replace(variant.config, exposure=exposure))
-    return replace(variant, task=replace(variant.task, tools=names))
+    if variant.config.exposure.mode == "reach":
+        return _denied(variant, [key for key in situation.offered if key not in kept])
+    return replace(variant, task=replace(variant.task, tools=names)) if names else None
+
+
+def without(situation: Situation, keys: Iterable[str]) -> Variant | None:
+    """The variant that never offers these tools, also where nothing is left or the reach layer found them for later words;
+    None where they were not offered."""
+    hidden = list(keys)
+    variant = situation.variant
+    if variant.config.exposure.mode == "reach":
+        return _denied(variant, hidden) if hidden else None
+    if set(situation.offered) <= set(hidden):
+        nothing = replace(variant.config.exposure, mode="names", tools=())
+        config = replace(variant.config, exposure=nothing)
+        return replace(variant, task=replace(variant.task, tools=()), config=config)
+    return offering(situation, set(situation.offered) - set(hidden))
+
+
+def _denied(variant: Variant, hidden: Sequence[str]) -> Variant:
+    exposure = variant.config.exposure
+    settings = {**exposure.settings, "deny": [*exposure.settings.get("deny", ()), *hidden]}
+    pinned = tuple(name for name in exposure.pinned if _key(variant, name) not in hidden)
+    changed = replace(exposure, settings=settings, pinned=pinned)
+    return replace(variant, config=replace(variant.config, exposure=changed))
 
 
 def _key(variant: Variant, name: str) -> str:
     tool = variant.catalog.resolve(name)
     return name if tool is None else tool.key
-
-
-def offering_nothing(situation: Situation) -> Variant:
-    """The variant in which no tool is offered."""
-    variant = situation.variant
-    exposure = replace(variant.config.exposure, mode="names", tools=())
-    config = replace(variant.config, exposure=exposure)
-    return replace(variant, task=replace(variant.task, tools=()), config=config)
 
 
 def offered_too(variant: Variant, key: str) -> Variant:

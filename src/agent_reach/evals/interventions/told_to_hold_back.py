@@ -17,7 +17,8 @@ _TEXT = Message(
 
 
 def _change(situation: Situation) -> Changed | None:
-    variant = with_instruction(situation, BLOCK, _TEXT) if unwanted_tools(situation) else None
+    is_over_call = situation.decision.step < 0 or unwanted_tools(situation)
+    variant = with_instruction(situation, BLOCK, _TEXT) if is_over_call else None
     if variant is None:
         return None
     return Changed(variant, Message("told to call only what is asked for", "提示只调用请求所要求的工具"))

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from agent_reach.evals.interventions.base import (
-    Changed,
-    Intervention,
-    Situation,
-    names_of,
-    offering,
-    offering_nothing,
-)
+from agent_reach.evals.interventions.base import Changed, Intervention, Situation, names_of, without
 from agent_reach.records.message import Message
 
 
@@ -36,12 +29,8 @@ def _writes(situation: Situation, key: str) -> bool:
 
 
 def _change(situation: Situation) -> Changed | None:
-    unwanted = [key for key in unwanted_tools(situation) if key in situation.offered]
-    if not unwanted:
-        return None
-    rest = set(situation.offered) - set(unwanted)
-    is_reach = situation.variant.config.exposure.mode == "reach"
-    variant = offering(situation, rest) if rest or is_reach else offering_nothing(situation)
+    unwanted = unwanted_tools(situation)
+    variant = without(situation, unwanted) if unwanted else None
     if variant is None:
         return None
     return Changed(variant, Message(f"not offered: {names_of(unwanted)}", f"不提供：{names_of(unwanted)}"))

@@ -120,6 +120,8 @@ class Laboratory:
     async def __aexit__(self, *error: Any) -> None:
         if self._log is not None:
             self._log.__exit__(*error)
+            if self.path.stat().st_size == 0:  # nothing was asked, only counted
+                self.path.unlink()
         for backends in self._made.values():
             await backends.aclose()
         await self._base.backends.aclose()
@@ -132,7 +134,8 @@ class Laboratory:
         )
         key = content_hash([self._question, self._base.key]).removeprefix("sha256:")[:10]
         stem = f"{self._question}-{key}"
-        known = sorted(folder.glob(f"{stem}-*.jsonl")) if self.options.resume else []
+        found = sorted(folder.glob(f"{stem}-*.jsonl"), key=lambda path: path.stem)
+        known = [path for path in found if path.stat().st_size] if self.options.resume else []
         if known:
             return known[-1]
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
