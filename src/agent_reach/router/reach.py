@@ -19,8 +19,10 @@ from agent_reach.records.trace import CallOutcome
 from agent_reach.router.confirm import ChoiceRepair, render_text, repair_choice
 from agent_reach.router.history import History
 from agent_reach.router.reach_find import Finder, RouteWeights, hidden_tools
+from agent_reach.router.reach_words import word_borders
 from agent_reach.router.recall_vectors import VectorIndex
 from agent_reach.router.stages import Candidate, Found, Selection
+from agent_reach.text.segmenting import Segmenter, SegmentFunction
 
 if TYPE_CHECKING:
     from agent_reach.router.execute import Executor, RequestState
@@ -39,7 +41,8 @@ class Reach:
     `catalog` is a `Catalog` or anything `Catalog.load` takes. `pins` are tools that every answer holds; `allow` and `deny`
     shell patterns over keys and names; `permissions` tells what a tool lacks here (a mapping of keys, or a function of a
     tool; empty: nothing), so that what cannot work is not offered. `embedder` is optional (an `Embedder`, a function of
-    texts, or `"encoder"`). `backend` executes calls, `store` keeps traces. `findings` holds what was noticed.
+    texts, or `"encoder"`), and so is `segmenter`, which knows Chinese words (a `Segmenter`, a function from a text to its
+    words, or `"rjieba"`). `backend` executes calls, `store` keeps traces. `findings` holds what was noticed.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class Reach:
         *,
         history: History | None = None,
         embedder: Embedder | Callable[[Sequence[str]], Any] | str | None = None,
+        segmenter: Segmenter | SegmentFunction | str | None = None,
         pins: Sequence[str] = (),
         allow: Sequence[str] = (),
         deny: Sequence[str] = (),
@@ -77,6 +81,7 @@ class Reach:
         self._embedder = as_embedder(embedder) if embedder is not None else None
         visible = [tool for tool in self.catalog.tools if tool.key not in self.hidden]
         self.vectors = VectorIndex(visible, self._embedder) if self._embedder is not None else None
+        self._borders = word_borders(segmenter, visible)
         self.finder = Finder(
             visible,
             history=history,
@@ -84,6 +89,7 @@ class Reach:
             pins=self.pins,
             hidden=self.hidden,
             weights=weights,
+            borders=self._borders,
         )
         self._select = Selector(self._finder_over, self._resolve, self.hidden)
         self._executor: Executor | None = None
@@ -158,7 +164,9 @@ class Reach:
 
     def _finder_over(self, tools: Sequence[Tool]) -> Finder:
         vectors = VectorIndex(tools, self.vectors.embedder) if self.vectors is not None else None
-        return Finder(tools, history=self.history, vectors=vectors, weights=self.weights)
+        return Finder(
+            tools, history=self.history, vectors=vectors, weights=self.weights, borders=self._borders
+        )
 
     def _pin_names(self) -> tuple[str, ...]:
         return (*self.pins, *(self.catalog.wire_name(pin) for pin in self.pins))
@@ -218,7 +226,6 @@ class Reach:
             now=now,
             options=self.normalize_options,
             converters=self.converters,
-            catalog=self.catalog,
         )
 
     async def execute(self, call: NormalizedCall, *, request: RequestState | None = None) -> CallOutcome:

@@ -17,7 +17,7 @@ from agent_reach.text.tokens import nearest_names
 if TYPE_CHECKING:
     from agent_reach.router.reach import Reach
 
-LAYER = ("pins", "allow", "deny", "embedder", "limit", "execution", "normalize")
+LAYER = ("pins", "allow", "deny", "embedder", "segmenter", "limit", "execution", "normalize")
 """Settings that a reach layer has wherever it is made."""
 KNOWN = (*LAYER, "environment", "history", "half_life_days")
 """Those of a project, which also knows environments and a trace store."""
@@ -54,6 +54,7 @@ def layer_options(settings: Mapping[str, Any], where: str) -> dict[str, Any]:
         )
     return {
         "embedder": _embedder(settings.get("embedder"), where),
+        "segmenter": _segmenter(settings.get("segmenter"), where),
         "pins": _texts(settings, "pins", where),
         "allow": _texts(settings, "allow", where),
         "deny": _texts(settings, "deny", where),
@@ -119,6 +120,24 @@ def _embedder(value: Any, where: str) -> Any:
             where=f"{where}.embedder",
             next_step="write embedder: encoder, or {base_url: ..., model: ..., api_key: ${KEY}}",
         ) from error
+
+
+def _segmenter(value: Any, where: str) -> Any:
+    """The segmenter of that name; it is made here, so that a wrong one is told with its place."""
+    if value is None or value == "":
+        return None
+    from agent_reach.text.segmenting import SEGMENTERS, as_segmenter
+
+    if not isinstance(value, str):
+        raise ConfigError(
+            f"{value!r} is no name of a segmenter",
+            where=f"{where}.segmenter",
+            next_step=f"write segmenter: {next(iter(SEGMENTERS))}, or leave it out",
+        )
+    try:
+        return as_segmenter(value)
+    except ConfigError as error:
+        raise ConfigError(error.message, where=f"{where}.segmenter", next_step=error.next_step) from error
 
 
 def _history(settings: Mapping[str, Any], store: Any) -> Any:

@@ -21,6 +21,7 @@ from agent_reach.router.recall import Evidence, LexicalIndex, RecallWeights
 from agent_reach.router.recall_vectors import VectorIndex
 from agent_reach.router.request import Request, RequestWeights, analyse_request
 from agent_reach.router.stages import Candidate, Found
+from agent_reach.text.segmenting import WordBorders
 from agent_reach.text.tokens import is_cjk, nearest_names, runs
 
 MAX_NEAREST = 5
@@ -36,7 +37,10 @@ class RouteWeights:
 
 
 class Finder:
-    """Finds tools for a request. `hidden` maps tool keys to why they may not be offered; `pins` are always offered."""
+    """Finds tools for a request. `hidden` maps tool keys to why they may not be offered; `pins` are always offered.
+
+    `borders` tells where the words of a Chinese request begin and end; the index is the same with and without.
+    """
 
     def __init__(
         self,
@@ -47,8 +51,10 @@ class Finder:
         pins: Sequence[str] = (),
         hidden: Mapping[str, str] | None = None,
         weights: RouteWeights | None = None,
+        borders: WordBorders | None = None,
     ) -> None:
         self.weights = weights or RouteWeights()
+        self.borders = borders
         self.history = history
         self.vectors = vectors
         self.pins = tuple(dict.fromkeys(pins))
@@ -67,7 +73,7 @@ class Finder:
         `now` (seconds since the epoch) is what the age of history is measured against; without `past` history has no say,
         so that the answer stays the same.
         """
-        request = analyse_request(query, self.weights.request)
+        request = analyse_request(query, self.weights.request, self.borders)
         differ = self.scripts_differ(request)
         evidence = self.evidence(request, scripts_differ=differ, now=now, past=past)
         ranked = rank(evidence, self._groups, self.weights.rank, k)
@@ -190,6 +196,17 @@ class Finder:
                     message=Message(
                         f"the embedder failed, words decide alone: {self.vectors.failure}",
                         f"向量模型出错，仅按词语检索：{self.vectors.failure}",
+                    ),
+                )
+            )
+        if self.borders is not None and self.borders.failure is not None:
+            findings.append(
+                Finding(
+                    code="segmenter_failed",
+                    severity="warning",
+                    message=Message(
+                        f"the segmenter failed, pairs of characters count alike: {self.borders.failure}",
+                        f"分词器出错，字对按同等权重检索：{self.borders.failure}",
                     ),
                 )
             )

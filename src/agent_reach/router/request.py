@@ -11,6 +11,7 @@ from functools import lru_cache
 from agent_reach.router.fingerprint import DATE_WORDS, kinds_in_text
 from agent_reach.router.needs import split_needs
 from agent_reach.text.concepts import concepts_of_run
+from agent_reach.text.segmenting import WordBorders
 from agent_reach.text.stopwords import TALK, is_frame_word, is_function_word
 from agent_reach.text.tokens import is_cjk, run_terms, runs
 
@@ -20,16 +21,21 @@ _SPEAKER = re.compile(r"(?m)^(user|human|system|assistant|ai|tool):\s", re.IGNOR
 
 @dataclass(slots=True)
 class Item:
-    """One thing of a request that tools are matched with: its terms, groups of related words, weight and count."""
+    """One thing of a request that tools are matched with: its terms, groups of related words, weight and count.
+
+    `share` is how much of the weight counts: less than 1 for a pair across a border of words, where a segmenter says so.
+    """
 
     terms: tuple[str, ...]
     groups: tuple[str, ...] = ()
     weight: float = 1.0
     count: int = 1
+    share: float = 1.0
 
     def strength(self, repeats: float) -> float:
-        """The weight, raised by repetition."""
-        return self.weight * (1.0 + repeats * math.log(self.count)) if self.count > 1 else self.weight
+        """The share of the weight, raised by repetition."""
+        weight = self.weight * self.share
+        return weight * (1.0 + repeats * math.log(self.count)) if self.count > 1 else weight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,16 +88,21 @@ def _run_item(run: str) -> tuple[tuple[str, ...], tuple[str, ...], str] | None:
     return run_terms(run), concepts_of_run(run), "word"
 
 
-def analyse_request(text: str, weights: RequestWeights | None = None) -> Request:
-    """The request as items; only the user's lines of a transcript written as `user: ...` / `system: ...` count."""
+def analyse_request(
+    text: str, weights: RequestWeights | None = None, borders: WordBorders | None = None
+) -> Request:
+    """The request as items; only the user's lines of a transcript written as `user: ...` / `system: ...` count.
+
+    `borders` (optional) tells which pairs of Chinese characters lie across a border of words and count less.
+    """
     weights = weights or RequestWeights()
     text = user_words(text)[:MAX_CHARACTERS]
     needs, before = split_needs(text)
     items: dict[str, Item] = {}
     keys_before: set[str] = set()
     for part in before:
-        keys_before.update(_add(items, part, weights))
-    need_keys = [_add(items, part, weights) for part in needs]
+        keys_before.update(_add(items, part, weights, borders))
+    need_keys = [_add(items, part, weights, borders) for part in needs]
     alone = runs(text) if not items and len(text) <= 40 else []
     if len(alone) == 1 and alone[0].lower() not in TALK:
         # one word alone is what is searched for, whatever kind of word it is
@@ -123,12 +134,14 @@ def user_words(text: str) -> str:
     return "\n".join(part for part in (pieces[0].strip(), *said) if part) if said else text
 
 
-def _add(items: dict[str, Item], text: str, weights: RequestWeights) -> list[str]:
+def _add(
+    items: dict[str, Item], text: str, weights: RequestWeights, borders: WordBorders | None
+) -> list[str]:
     """Add the words of a part of the request; the keys they have, each once."""
     keys: dict[str, None] = {}
     for run in runs(text):
         if is_cjk(run):
-            _add_chinese(items, keys, run, weights)
+            _add_chinese(items, keys, run, weights, borders)
             continue
         known = _run_item(run)
         if known is None:
@@ -145,15 +158,29 @@ def _add(items: dict[str, Item], text: str, weights: RequestWeights) -> list[str
     return list(keys)
 
 
-def _add_chinese(items: dict[str, Item], keys: dict[str, None], run: str, weights: RequestWeights) -> None:
+def _add_chinese(
+    items: dict[str, Item],
+    keys: dict[str, None],
+    run: str,
+    weights: RequestWeights,
+    borders: WordBorders | None,
+) -> None:
     """Each bigram of a Chinese run is an item, and so is each group of related words in it."""
-    entries: list[tuple[tuple[str, ...], tuple[str, ...], str]]
-    entries = [((term,), (), term) for term in run_terms(run) if not is_function_word(term)]
-    entries.extend(((), (group,), group) for group in concepts_of_run(run))
-    for terms, groups, key in entries:
+    bigrams = run_terms(run)
+    shares = borders.shares(run) if borders is not None else (1.0,) * len(bigrams)
+    entries: list[tuple[tuple[str, ...], tuple[str, ...], str, float]]
+    entries = [
+        ((term,), (), term, share)
+        for term, share in zip(bigrams, shares, strict=True)
+        if not is_function_word(term)
+    ]
+    entries.extend(((), (group,), group, 1.0) for group in concepts_of_run(run))
+    for terms, groups, key, share in entries:
         item = items.get(key)
         if item is None:
-            items[key] = Item(terms, groups, weights.frame if is_frame_word(key) else 1.0)
+            weight = weights.frame if is_frame_word(key) else 1.0
+            items[key] = Item(terms, groups, weight, share=share)
         else:
             item.count += 1
+            item.share = max(item.share, share)
         keys[key] = None
