@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from agent_reach.evals.trials.variant import Variant
 from agent_reach.records.codec import to_json
 from agent_reach.records.tool import Tool
 from agent_reach.records.trace import CallOutcome
+from agent_reach.text.tokens import is_cjk
 
 CHANGES: dict[str, set[str]] = {
     "rival_hidden": {"task.tools", "config.exposure.settings"},
@@ -145,6 +146,19 @@ def test_what_is_named_or_stands_in_tells_no_golden_value(trials: Found) -> None
         values = ("250", "2031-04-05", "WH-SH-01") if trial.name == "tool_stood_in" else ("250",)
         for value in values:
             assert shown.count(value) == known.count(value), trial.name
+
+
+@pytest.mark.parametrize("cause", ["talked_not_called", "over_called", "loop", "unparsable_call"])
+def test_instructions_speak_the_language_of_the_task(cause: str, tmp_path: Path) -> None:
+    planted = next(world for world in worlds() if world.cause == cause)
+    chinese = replace(planted, task=replace(planted.task, language="zh"))
+    added = [
+        trial.variant.task.context[-1]
+        for _, trial in trials_of(chinese, tmp_path)
+        if CHANGES[trial.name] == {"task.context"} and cause in trial.causes
+    ]
+    assert added
+    assert all(block.kind == "instruction" and any(is_cjk(c) for c in block.text) for block in added)
 
 
 @given(
