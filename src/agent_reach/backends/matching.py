@@ -43,7 +43,7 @@ def values_match(
         return _objects_match(expected, actual, schema, options, lookup)
     if isinstance(expected, (list, tuple)):
         return _arrays_match(expected, actual, schema, options, lookup)
-    return _scalars_match(expected, actual, schema, options)
+    return _scalars_match(expected, actual, options)
 
 
 def _objects_match(
@@ -70,7 +70,7 @@ def _arrays_match(
     return all(values_match(a, b, items, options, lookup) for a, b in zip(expected, actual, strict=True))
 
 
-def _scalars_match(expected: Any, actual: Any, schema: Any, options: MatchOptions) -> bool:
+def _scalars_match(expected: Any, actual: Any, options: MatchOptions) -> bool:
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
     if isinstance(expected, (int, float)) and isinstance(actual, (int, float)):

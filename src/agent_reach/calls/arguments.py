@@ -49,7 +49,7 @@ def read_arguments(raw: Any, *, finish_reason: str = "") -> ReadArguments:
         return ReadArguments(values={})
     if isinstance(raw, Mapping):
         values, problems = plain_value(raw)
-        read = _checked(values, "", ())
+        read = _checked(values)
         return replace(read, problems=(*read.problems, *problems)) if problems else read
     if not isinstance(raw, str):
         kind = type(raw).__name__
@@ -81,7 +81,7 @@ def _read_text(raw: str) -> ReadArguments:
         if value is None:
             return ReadArguments(values={}, repairs=tuple(repairs))
         if isinstance(value, dict):
-            return _checked(value, text, tuple(repairs), rest)
+            return _checked(value, tuple(repairs), rest)
         break
     return _refused("wrong_shape", f"arguments are {_kind(text)}, not an object", actual=raw[:200])
 
@@ -202,7 +202,7 @@ def _without_comments(text: str) -> str:
 
 
 def _checked(
-    value: dict[str, Any], text: str, repairs: tuple[str, ...], rest: tuple[str, ...] = ()
+    value: dict[str, Any], repairs: tuple[str, ...] = (), rest: tuple[str, ...] = ()
 ) -> ReadArguments:
     pointer = surrogate_pointer(value)
     if pointer is None:

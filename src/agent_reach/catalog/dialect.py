@@ -223,7 +223,7 @@ class Dialect:
         value = node[key]
         place = (path, key)
         if isinstance(value, list):
-            value = self._named_list(node, value, path)
+            value = self._named_list(value, path)
         if value is None:
             node[key] = {}
             return
@@ -249,7 +249,7 @@ class Dialect:
             known = listed if isinstance(listed, list) else []
             node["required"] = list(dict.fromkeys([*known, *lifted]))
 
-    def _named_list(self, node: dict[str, Any], value: list[Any], path: Path) -> Any:
+    def _named_list(self, value: list[Any], path: Path) -> Any:
         named = {
             item["name"]: item
             for item in value

@@ -71,9 +71,9 @@ def build_report(
         run=run_info,
         catalog=info,
         metrics=metrics,
-        headline=_headline(metrics, info, task_scores),
+        headline=_headline(metrics, info),
         causes=_causes(task_scores),
-        tools=_tools(catalog, info, task_scores),
+        tools=_tools(catalog, task_scores),
         confusions=_confusions(catalog, decisions),
         hallucinated=_hallucinated(task_scores),
         argument_errors=_argument_errors(decisions),
@@ -183,7 +183,7 @@ def _is_over_call(cause: Cause | None) -> bool:
     return cause is not None and cause.name == "over_called"
 
 
-def _tools(catalog: Catalog, info: CatalogInfo, tasks: Sequence[TaskScore]) -> tuple[ToolSummary, ...]:
+def _tools(catalog: Catalog, tasks: Sequence[TaskScore]) -> tuple[ToolSummary, ...]:
     tokens = tool_tokens(catalog)
     sums: dict[str, Counter[str]] = {tool.key: Counter() for tool in catalog.tools}
     scores: dict[str, list[float]] = {}
@@ -347,7 +347,7 @@ def _mean_by_k(tables: Iterable[Mapping[str, float]]) -> Mapping[str, float]:
     return {str(k): sum(table[str(k)] for table in rows) / len(rows) for k in range(1, largest + 1)}
 
 
-def _headline(metrics: Mapping[str, Metric], info: CatalogInfo, tasks: Sequence[TaskScore]) -> Message:
+def _headline(metrics: Mapping[str, Metric], info: CatalogInfo) -> Message:
     reach, over = metrics["tool_reachability"], metrics["over_call_rate"]
     pairs = len(info.similar_pairs)
     pair_text = f"{pairs:,} look-alike {'pair' if pairs == 1 else 'pairs'}"

@@ -30,7 +30,6 @@ class Thresholds:
     catalog_tools_hard: int = 128
     similar_score: float = 0.0
     retrieval_passages: int = 5
-    stripped_share: float = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

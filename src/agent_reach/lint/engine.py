@@ -40,12 +40,10 @@ class LintOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintResult:
-    """What the rules said: findings (worst first, then code, tool, place), those accepted by a suppression, and how often
-    each rule hit."""
+    """What the rules said: findings (worst first, then code, tool, place), and those accepted by a suppression."""
 
     findings: tuple[Finding, ...]
     suppressed: tuple[Finding, ...]
-    counts: Mapping[str, int]
     tools: int
 
     def fails_at(self, level: Severity) -> bool:
@@ -85,12 +83,7 @@ def lint(
         (suppressed if _is_suppressed(finding, options.suppress) else kept).append(finding)
     kept.extend(_idle_suppressions(found, options.suppress))
     kept.sort(key=lambda finding: (_ORDER[finding.severity], finding.code, finding.subject, finding.pointer))
-    counts: dict[str, int] = {}
-    for finding in kept:
-        counts[finding.code] = counts.get(finding.code, 0) + 1
-    return LintResult(
-        findings=tuple(kept), suppressed=tuple(suppressed), counts=counts, tools=len(context.tools)
-    )
+    return LintResult(findings=tuple(kept), suppressed=tuple(suppressed), tools=len(context.tools))
 
 
 def _once(function: Callable[[], tuple[SimilarPair, ...]]) -> Callable[[], tuple[SimilarPair, ...]]:

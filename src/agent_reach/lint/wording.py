@@ -39,24 +39,6 @@ UNIT_IN_TEXT = re.compile(
 DATE_NAME_WORDS = frozenset(
     {"date", "datetime", "timestamp", "day", "birthday", "dob", "deadline", "since", "until", "日期", "时间"}
 )
-DATE_TAIL_WORDS = frozenset(
-    {
-        "date",
-        "datetime",
-        "timestamp",
-        "time",
-        "at",
-        "on",
-        "day",
-        "deadline",
-        "since",
-        "until",
-        "from",
-        "to",
-        "period",
-        "month",
-    }
-)
 MONEY_WORDS = frozenset(
     {
         "price",

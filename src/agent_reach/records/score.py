@@ -163,11 +163,6 @@ class Provenance:
     value: Any
     blocks: tuple[str, ...] = ()
 
-    @property
-    def is_sourced(self) -> bool:
-        """At least one block holds the value."""
-        return bool(self.blocks)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraCall:

@@ -67,7 +67,6 @@ class Peer:
         self._given_up: OrderedDict[int, None] = OrderedDict()
         self._unknown_answers: list[Any] = []
         self._unknown_count = 0
-        self._late_count = 0
         self._lost_reason = ""
         self._answering: dict[Any, asyncio.Task[None]] = {}
         self._listener_error = ""
@@ -249,7 +248,6 @@ class Peer:
         waiting = self._waiting.get(request_id) if type(request_id) is int else None
         if waiting is None:
             if type(request_id) is int and request_id in self._given_up:
-                self._late_count += 1
                 return
             self._unknown_count += 1
             if len(self._unknown_answers) < 5:

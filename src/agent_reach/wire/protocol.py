@@ -30,8 +30,6 @@ NAME_PARAMETERS: Final[Mapping[str, str]] = {
     "resources/read": "uri",
 }
 
-CONNECTION_CLOSED: Final = -32000
-REQUEST_TIMEOUT: Final = -32001
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602

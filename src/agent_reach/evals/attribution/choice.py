@@ -70,22 +70,20 @@ def unparsable_call(evidence: DecisionEvidence) -> Found | None:
         if seen is None or seen.call.arguments is not None or evidence.decision.decision_success:
             return None
         codes = sorted({problem.code for problem in seen.call.problems}) or ["unparsable"]
-        return _unreadable(evidence, codes, seen.call.raw_arguments)
+        return _unreadable(codes, seen.call.raw_arguments)
     for _, extra in evidence.extras:
         call = next(item.call for item, other in evidence.extras if other is extra)
         if call.arguments is None and (evidence.attempt.key(call.tool or call.name) == evidence.gold.key):
-            return _unreadable(evidence, ["unparsable"], call.raw_arguments)
+            return _unreadable(["unparsable"], call.raw_arguments)
     for step in evidence.due_steps:
         if step.problems:
-            return _unreadable(
-                evidence, sorted({problem.code for problem in step.problems}), step.raw or step.text
-            )
+            return _unreadable(sorted({problem.code for problem in step.problems}), step.raw or step.text)
         if not step.calls and _CALL_MARKUP.search(step.text) and _names_tool(evidence, folded(step.text)):
-            return _unreadable(evidence, ["written_as_text"], step.text)
+            return _unreadable(["written_as_text"], step.text)
     return None
 
 
-def _unreadable(evidence: DecisionEvidence, codes: list[str], raw: str) -> Found:
+def _unreadable(codes: list[str], raw: str) -> Found:
     shown = raw[:120].replace("\n", " ")
     return found(
         f"a call could not be read ({', '.join(codes)}): {shown}",

@@ -129,10 +129,6 @@ class DecisionEvidence:
         """The arguments of a right-tool call that are off."""
         return [score for score in self.decision.argument_scores if score.verdict in _WRONG]
 
-    def unexplained(self) -> list[ArgumentScore]:
-        """The arguments that are off and that no cause tried so far explains: each argument has one cause."""
-        return [score for score in self.wrong if score.name not in self.explained]
-
     @lazy
     def bounds(self) -> tuple[int, int]:
         """Positions (exclusive) between which the call was due."""

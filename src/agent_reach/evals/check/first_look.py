@@ -86,7 +86,6 @@ class FirstLook:
     look_alikes: tuple[SimilarPair, ...]
     usage: Usage
     fixes: tuple[Fix, ...]
-    lint_counts: Mapping[str, int]
 
     @property
     def has_errors(self) -> bool:
@@ -115,7 +114,6 @@ def first_look(
         look_alikes=pairs,
         usage=usage,
         fixes=tuple(_fixes(catalog, result.findings, usage, weights)[:fixes]),
-        lint_counts=result.counts,
     )
 
 

@@ -120,13 +120,13 @@ class Conversation:
     def _fit_opening(self, ranked: Sequence[ContextBlock]) -> None:
         """Drop the worst passages, then the oldest history, until the opening fits the budget."""
         for block in reversed(ranked):
-            if not self._over(0):
+            if not self._over():
                 return
             self._sections["retrieval"] = [item for item in self._sections["retrieval"] if item is not block]
             self._drop(block, "token_budget")
         for kind in ("history", "tool_result"):
             for block in list(self._sections.get(kind, ())):
-                if not self._over(0):
+                if not self._over():
                     return
                 self._sections[kind].remove(block)
                 self.blocks.remove(block)
@@ -223,7 +223,7 @@ class Conversation:
             body = "\n\n".join(_block_text(block) for block in self._sections.get(name, ()))
         return f"{heading}\n{body}" if heading and body else body
 
-    def _over(self, step: int) -> int:
+    def _over(self) -> int:
         """Estimated tokens over the budget; 0 when it fits."""
         budget = self._layout.config.token_budget
         if budget is None:
@@ -236,14 +236,14 @@ class Conversation:
         everything = [*self._before, *self._after, *self._sent]
         newest = self._newest_results()
         for item in everything:
-            if not self._over(step):
+            if not self._over():
                 return
             if item.removed or item.kind == "request" or any(item is kept for kept in newest):
                 continue
             if item.kind == "tool_result" or not item.message.get("tool_calls"):
                 self._remove(item, step)
         for item in newest:
-            over = self._over(step)
+            over = self._over()
             if not over:
                 return
             text = str(item.message.get("content") or "")

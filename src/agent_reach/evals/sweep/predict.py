@@ -46,12 +46,11 @@ class Band:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """The calibration tried on tasks that it was not made from: decisions, expected and seen confusions, and per band."""
+    """The calibration tried on tasks that it was not made from: decisions, expected and seen confusions."""
 
     decisions: int
     expected: float
     seen: int
-    by_band: tuple[tuple[float, float, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,18 +245,16 @@ def _falls(first: Sequence[float], second: Sequence[float]) -> bool:
 
 def _checked(seen: Sequence[_Seen], margins: Mapping[int, float]) -> Check:
     """Two halves of the tasks, each predicted by the other."""
-    expected = [0.0] * len(MARGINS)
-    confused = [0] * len(MARGINS)
+    expected = 0.0
+    confused = 0
     for side in (0, 1):
         learned = [place for place, item in enumerate(seen) if _half(item.task_id) == side]
         tried = [place for place, item in enumerate(seen) if _half(item.task_id) != side]
         bands = calibrate([seen[n] for n in learned], {n: margins[place] for n, place in enumerate(learned)})
         for place in tried:
-            band = _band_of(margins[place])
-            expected[band] += bands[band].rate
-            confused[band] += seen[place].confused
-    rows = tuple(zip(MARGINS, [round(value, 3) for value in expected], confused, strict=True))
-    return Check(decisions=len(seen), expected=round(sum(expected), 3), seen=sum(confused), by_band=rows)
+            expected += bands[_band_of(margins[place])].rate
+            confused += seen[place].confused
+    return Check(decisions=len(seen), expected=round(expected, 3), seen=confused)
 
 
 def _half(task_id: str) -> int:

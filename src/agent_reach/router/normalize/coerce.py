@@ -40,7 +40,7 @@ def coerce(state: NormalizeState, schema: Any, value: Any, pointer: str, *, opti
         return _listed(state, resolved, listed, value, pointer)
     branches = _branches(resolved)
     if branches:
-        return _choose(state, resolved, branches, value, pointer, optional)
+        return _choose(state, resolved, branches, value, pointer)
     types = parameter_types(resolved, state.root)
     for kind in _order(types, value):
         changed = _TOWARD[kind](state, resolved, value, pointer)
@@ -149,7 +149,6 @@ def _choose(
     branches: list[Any],
     value: Any,
     pointer: str,
-    optional: bool,
 ) -> Any:
     """The one branch that the value can be led to; two branches with different results are ambiguous."""
     results: list[tuple[Any, NormalizeState]] = []

@@ -35,11 +35,11 @@ class Tau2Importer:
 
     def recognizes(self, source: Traversable) -> bool:
         """Rows with `evaluation_criteria` and `user_scenario`."""
-        return any(_is_task(row) for row in _rows(source, first_rows(source)))
+        return any(_is_task(row) for row in _rows(first_rows(source)))
 
     def read(self, source: Traversable, options: ImportOptions) -> ImportedTasks:
         """One task per row."""
-        rows = _rows(source, read_rows(source))
+        rows = _rows(read_rows(source))
         for index, row in enumerate(rows):
             if not _is_task(row):
                 raise SuiteError(
@@ -53,7 +53,7 @@ class Tau2Importer:
         return ImportedTasks(tasks=tuple(tasks), findings=remarks.findings())
 
 
-def _rows(source: Traversable, rows: Sequence[Any]) -> Sequence[Any]:
+def _rows(rows: Sequence[Any]) -> Sequence[Any]:
     if len(rows) == 1 and isinstance(rows[0], Mapping) and isinstance(rows[0].get("tasks"), list):
         tasks: list[Any] = rows[0]["tasks"]
         return tasks

@@ -58,7 +58,7 @@ class TauBenchImporter:
                     next_step="give a tau-bench task list or trajectory file",
                 )
             groups.setdefault(_identity(row, index), []).append(row)
-        writes = options.writes or _writes(rows, remarks)
+        writes = options.writes or _writes(rows)
         tasks = [
             _task(identity, group, options, writes, remarks, str(source))
             for identity, group in list(groups.items())[: options.limit]
@@ -102,7 +102,7 @@ def _conversation(row: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return []
 
 
-def _writes(rows: Sequence[Mapping[str, Any]], remarks: Remarks) -> tuple[str, ...]:
+def _writes(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     names = {str(action["name"]) for row in rows for action in _gold(row) or ()}
     for row in rows:
         for message in _conversation(row):
