@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import networkx as nx
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,6 +74,11 @@ def test_costs_and_hops_equal_those_of_networkx(edges):
     }
 
 
+def ends(out):
+    pairs = [(left, right) for left, targets in enumerate(out) for right in targets]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+
+
 @given(st.lists(st.lists(st.integers(0, 11), max_size=4), min_size=12, max_size=12))
 def test_groups_dominators_and_betweenness_equal_those_of_networkx(out):
     other = nx.DiGraph()
@@ -82,17 +88,18 @@ def test_groups_dominators_and_betweenness_equal_those_of_networkx(out):
         sorted(group) for group in nx.strongly_connected_components(other) if len(group) > 1
     )
     above = nx.immediate_dominators(other, 0)
-    assert dominators(out, [0]) == [-1 if node == 0 else above.get(node, -2) for node in range(12)]
+    into = [[left for left, targets in enumerate(out) if right in targets] for right in range(12)]
+    assert dominators(out, into, [0]) == [-1 if node == 0 else above.get(node, -2) for node in range(12)]
     other.remove_edges_from(list(nx.selfloop_edges(other)))
-    assert betweenness(out)[0] == pytest.approx(list(nx.betweenness_centrality(other).values()))
+    assert betweenness(*ends(out), 12)[0] == pytest.approx(list(nx.betweenness_centrality(other).values()))
 
 
 def test_sampled_betweenness_is_seeded_and_near():
     out = [[(node * 7 + step) % 60 for step in (1, 5, 11)] for node in range(60)]
-    exact, _ = betweenness(out)
-    sampled, is_exact = betweenness(out, exact=10, pivots=30)
+    exact, _ = betweenness(*ends(out), 60)
+    sampled, is_exact = betweenness(*ends(out), 60, exact=10, pivots=30)
     assert not is_exact
-    assert sampled == betweenness(out, exact=10, pivots=30)[0]
+    assert sampled == betweenness(*ends(out), 60, exact=10, pivots=30)[0]
     assert sum(sampled) == pytest.approx(sum(exact), rel=0.3)
 
 

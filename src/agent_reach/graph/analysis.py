@@ -70,11 +70,8 @@ def analyse(graph: ToolGraph) -> GraphAnalysis:
 def partition_recall(graph: ToolGraph) -> tuple[PartitionRecall, ...]:
     """The partitions of all retrieval tools and how often each was recalled."""
     table = graph.table
-    first = table.entry_count + table.tool_count
     found = []
-    for place in range(len(table)):
-        if table.target[place] < first:
-            continue
+    for place in table.partition_places:
         given = table.metadata.get(place, {})
         tool = table.nodes[table.source[place]]
         name = table.nodes[table.target[place]].removeprefix(f"partition:{tool}/")

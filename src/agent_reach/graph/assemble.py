@@ -73,6 +73,11 @@ class EdgeTable:
             counts.latency_sum / counts.latency_count if counts is not None and counts.latency_count else None
         )
 
+    @property
+    def partition_places(self) -> range:
+        """The places of the edges to partitions, which stand last, in the order of their nodes."""
+        return range(len(self) - (len(self.nodes) - self.entry_count - self.tool_count), len(self))
+
     def is_tool(self, node: int) -> bool:
         """True for a node that is a tool."""
         return self.entry_count <= node < self.entry_count + self.tool_count

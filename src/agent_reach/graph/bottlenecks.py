@@ -67,56 +67,60 @@ def _structure(graph: ToolGraph, central: int) -> Structure:
     table = graph.table
     network = graph.network
     nodes = table.nodes
-    cycles = _cycles(network, nodes, table.entry_count)
-    loops = tuple(
-        nodes[node] for node, targets in enumerate(network.out) if node in targets and table.is_tool(node)
-    )
-    between, exact = betweenness(network.out)
+    between, exact = betweenness(network.left, network.right, network.size)
     ranked = sorted(range(table.entry_count, network.size), key=lambda node: (-between[node], nodes[node]))
-    parents = dominators(network.out, list(network.entries))
+    parents = dominators(network.out, network.into(), list(network.entries))
     return Structure(
-        cycles=cycles, self_loops=loops, orphans=_orphans(network, nodes),
+        cycles=_cycles(network, nodes), self_loops=_self_loops(network, nodes), orphans=_orphans(network, nodes),
         bottlenecks=_bottlenecks(graph, parents, between), on_every_path=_every_path(parents, nodes, table.entry_count),
         central=tuple((nodes[node], round(between[node], 6)) for node in ranked[:central] if between[node] > 0), exact=exact,
     )  # fmt: skip
 
 
-def _cycles(network: Network, nodes: list[str], entry_count: int) -> tuple[Cycle, ...]:
-    """The strongly connected groups with their entries, in one pass over the edges."""
+def _cycles(network: Network, nodes: list[str]) -> tuple[Cycle, ...]:
+    """The strongly connected groups with their entries."""
+    import numpy as np
+
     groups = strong_groups(network.out)
-    group_of = [-1] * network.size
+    group_of = np.full(network.size, -1)
     for number, group in enumerate(groups):
-        for node in group:
-            group_of[node] = number
-    by_tool: list[set[int]] = [set() for _ in groups]
-    by_agent: list[set[int]] = [set() for _ in groups]
-    for source, targets in enumerate(network.out):
-        own = group_of[source]
-        for target in targets:
-            number = group_of[target]
-            if number >= 0 and number != own:
-                (by_tool if source >= entry_count else by_agent)[number].add(target)
+        group_of[group] = number
+    reached = group_of[network.right]
+    crossing = (reached >= 0) & (reached != group_of[network.left])
+    by_tool = np.unique(network.right[crossing & (network.left >= len(network.entries))])
+    by_agent = np.unique(network.right[crossing & (network.left < len(network.entries))])
+    entered: list[list[list[int]]] = [[[], []] for _ in groups]
+    for kind, found in enumerate((by_tool, by_agent)):
+        for node, number in zip(found.tolist(), group_of[found].tolist(), strict=True):
+            entered[number][kind].append(node)
     return tuple(
         Cycle(
             members=tuple(nodes[node] for node in group),
-            entries=tuple(nodes[node] for node in sorted(by_tool[number] or by_agent[number])),
+            entries=tuple(nodes[node] for node in entered[number][0] or entered[number][1]),
             handoff=all(nodes[node].startswith(AGENT_NODE) for node in group),
         )
         for number, group in enumerate(groups)
     )
 
 
+def _self_loops(network: Network, nodes: list[str]) -> tuple[str, ...]:
+    """Tools that feed themselves."""
+    import numpy as np
+
+    found = np.unique(network.left[network.left == network.right])
+    return tuple(nodes[node] for node in found.tolist() if node >= len(network.entries))
+
+
 def _orphans(network: Network, nodes: list[str]) -> tuple[str, ...]:
     """Tools that no other tool feeds and that feed none."""
-    fed = bytearray(network.size)
-    feeds = bytearray(network.size)
-    for source in range(len(network.entries), network.size):
-        for target in network.out[source]:
-            if target != source:
-                fed[target] = feeds[source] = 1
-    return tuple(
-        nodes[node] for node in range(len(network.entries), network.size) if not fed[node] and not feeds[node]
-    )
+    import numpy as np
+
+    between_tools = (network.left != network.right) & (network.left >= len(network.entries))
+    alone = np.ones(network.size, dtype=bool)
+    alone[network.left[between_tools]] = False
+    alone[network.right[between_tools]] = False
+    alone[: len(network.entries)] = False
+    return tuple(nodes[node] for node in np.flatnonzero(alone).tolist())
 
 
 def _bottlenecks(graph: ToolGraph, parents: list[int], between: list[float]) -> tuple[Bottleneck, ...]:

@@ -6,8 +6,6 @@ Brandes' accumulation (2001), a level of the breadth-first search at a time in a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 EXACT = 1000
@@ -16,15 +14,15 @@ BATCH = 8
 
 
 def betweenness(
-    out: Sequence[Sequence[int]], *, exact: int = EXACT, pivots: int = PIVOTS, seed: int = 0
+    left: Any, right: Any, size: int, *, exact: int = EXACT, pivots: int = PIVOTS, seed: int = 0
 ) -> tuple[list[float], bool]:
-    """Betweenness of each node, normalised by (n-1)(n-2), and whether it is exact."""
+    """Betweenness of each node, normalised by (n-1)(n-2), and whether it is exact; `left` and `right` are arrays of the ends
+    of the edges."""
     import numpy as np
 
-    size = len(out)
     if size < 3:
         return [0.0] * size, True
-    begin, right = _rows(out, np)
+    begin, right = _distinct(left, right, size, np)
     if not right.size:
         return [0.0] * size, True
     is_exact = size <= exact
@@ -38,17 +36,14 @@ def betweenness(
     return (total / ((size - 1) * (size - 2))).tolist(), is_exact
 
 
-def _rows(out: Sequence[Sequence[int]], np: Any) -> tuple[Any, Any]:
+def _distinct(left: Any, right: Any, size: int, np: Any) -> tuple[Any, Any]:
     """Where the targets of each node begin, and all targets; each once, in order, no self-loops."""
-    size = len(out)
-    counts = np.fromiter(map(len, out), dtype=np.int64, count=size)
-    right = np.fromiter(chain.from_iterable(out), dtype=np.int64, count=int(counts.sum()))
-    left = np.repeat(np.arange(size), counts)
     pairs = np.sort((left * size + right)[left != right], kind="stable")
     pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+    left, right = np.divmod(pairs, size)
     begin = np.zeros(size + 1, dtype=np.int64)
-    np.cumsum(np.bincount(pairs // size, minlength=size), out=begin[1:])
-    return begin, pairs % size
+    np.cumsum(np.bincount(left, minlength=size), out=begin[1:])
+    return begin, right
 
 
 def _from(starts: Any, size: int, right: Any, begin: Any, np: Any) -> Any:

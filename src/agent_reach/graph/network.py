@@ -9,6 +9,7 @@ import heapq
 import itertools
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from agent_reach.graph.assemble import EdgeTable
 from agent_reach.graph.options import GraphOptions
@@ -19,7 +20,8 @@ INFINITE = float("inf")
 class Network:
     """Nodes 0..n-1 with the trusted edges between entries and tools; `removed` nodes and partitions are left out.
 
-    `out` lists the targets of each node and `cost` the prices of the same edges (1 / score, dearer where slow).
+    `left` and `right` are arrays of the ends of each edge, by source; `out` lists the targets of each node and `cost` the
+    prices of the same edges (1 / score, dearer where slow).
     """
 
     def __init__(self, table: EdgeTable, options: GraphOptions, removed: Collection[int] = ()) -> None:
@@ -35,17 +37,20 @@ class Network:
         kept = np.flatnonzero(
             np.asarray(table.trusted, dtype=bool) & (score > 0) & present[source] & present[target]
         )
-        kept = kept[np.argsort(source[kept], kind="stable")]
+        kept = kept[_order(source[kept], self.size)]
         price = 1.0 / score[kept]
         unit = options.latency_unit * 1000
         slow = {place: latency for place in table.counts if (latency := table.latency(place)) is not None}
         if slow:
             price *= [max(1.0, slow.get(place, 0.0) / unit) for place in kept.tolist()]
-        ends = np.cumsum(np.bincount(source[kept], minlength=self.size)).tolist()
-        targets, prices = target[kept].tolist(), price.tolist()
-        spans = list(itertools.pairwise([0, *ends]))
-        self.out: list[list[int]] = [targets[start:end] for start, end in spans]
-        self.cost: list[list[float]] = [prices[start:end] for start, end in spans]
+        self.left, self.right = source[kept], target[kept]
+        self.out: list[list[int]] = _rows(self.left, self.right, self.size)
+        self.cost: list[list[float]] = _rows(self.left, price, self.size)
+
+    def into(self) -> list[list[int]]:
+        """The nodes from which an edge leads to each node."""
+        order = _order(self.right, self.size)
+        return _rows(self.right[order], self.left[order], self.size)
 
     def hops_from(self, starts: Iterable[int]) -> list[int]:
         """Fewest hops from any of the starts; -1 where no path leads."""
@@ -101,6 +106,22 @@ class Network:
         return found, before
 
 
+def _order(nodes: Any, size: int) -> Any:
+    """The places of an array of nodes below `size` in stable order; numbers of two bytes are sorted by radix, far faster."""
+    import numpy as np
+
+    return np.argsort(nodes.astype(np.min_scalar_type(size)), kind="stable")
+
+
+def _rows(nodes: Any, values: Any, size: int) -> list[list[Any]]:
+    """The values of each node as lists; `nodes` is in order."""
+    import numpy as np
+
+    ends = np.cumsum(np.bincount(nodes, minlength=size)).tolist()
+    flat = values.tolist()
+    return [flat[start:end] for start, end in itertools.pairwise([0, *ends])]
+
+
 def strong_groups(out: Sequence[Sequence[int]]) -> list[list[int]]:
     """Strongly connected groups of two nodes or more (Tarjan 1972, iterative), each sorted, largest first."""
     size = len(out)
@@ -147,8 +168,12 @@ def strong_groups(out: Sequence[Sequence[int]]) -> list[list[int]]:
     return sorted(groups, key=lambda group: (-len(group), group[0]))
 
 
-def dominators(out: Sequence[Sequence[int]], starts: Sequence[int]) -> list[int]:
+def dominators(
+    out: Sequence[Sequence[int]], into: Sequence[Sequence[int]], starts: Sequence[int]
+) -> list[int]:
     """The immediate dominator of each node from a virtual root over the starts: -1 the root itself, -2 unreachable.
+
+    `out` lists the targets and `into` the sources of the edges at each node.
 
     Cooper, Harvey, Kennedy: A simple, fast dominance algorithm (2001).
     """
@@ -159,10 +184,7 @@ def dominators(out: Sequence[Sequence[int]], starts: Sequence[int]) -> list[int]
     for place, node in enumerate(order):
         position[node] = place
     order.reverse()
-    before: list[list[int]] = [[] for _ in range(size + 1)]
-    for node in order:
-        for target in starts if node == root else out[node]:
-            before[target].append(node)
+    above = {start: [root, *into[start]] for start in starts}
     parent = [-1] * (size + 1)
     parent[root] = root
     # Nothing lies above the root, nor above the only start: a node that meets there is settled.
@@ -174,7 +196,7 @@ def dominators(out: Sequence[Sequence[int]], starts: Sequence[int]) -> list[int]
             if node == root:
                 continue
             chosen = -1
-            for candidate in before[node]:
+            for candidate in above[node] if node in above else into[node]:
                 if candidate == chosen or parent[candidate] < 0:
                     continue
                 if chosen < 0:

@@ -148,8 +148,7 @@ def _path(node: int, before: list[int], nodes: list[str]) -> tuple[str, ...]:
 def _partitions(graph: ToolGraph, reachable: frozenset[str]) -> EntryReach | None:
     """Partitions whose tool is reachable and which were recalled (or of which nothing is known yet)."""
     table = graph.table
-    first = table.entry_count + table.tool_count
-    places = [place for place in range(len(table)) if table.target[place] >= first]
+    places = table.partition_places
     if not places:
         return None
     found = frozenset(
