@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_reach.graph.vocabulary import chinese_words, name_words, singular, tool_noun
+from agent_reach.graph.words.chinese import chinese_words
+from agent_reach.graph.words.forms import singular
+from agent_reach.graph.words.reading import name_words, tool_noun
 
 from .building import graph_of, listed, pairs, record, tool  # type: ignore[import-not-found]
 

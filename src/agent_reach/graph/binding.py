@@ -14,7 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent_reach.graph.fields import Field
-from agent_reach.graph.vocabulary import (
+from agent_reach.graph.words.chinese import chinese_words
+from agent_reach.graph.words.families import families
+from agent_reach.graph.words.fields import (
     ACKNOWLEDGEMENTS,
     AMBIENT_FAMILIES,
     CODE_WORDS,
@@ -22,11 +24,8 @@ from agent_reach.graph.vocabulary import (
     NAME_WORDS,
     STEERING,
     UNITS,
-    chinese_words,
-    entity_and_attribute,
-    families,
-    name_words,
 )
+from agent_reach.graph.words.reading import entity_and_attribute, name_words
 from agent_reach.text.stopwords import is_function_word
 
 # Whom to write to and where something is are one kind of value under many names; other families are looser.

@@ -19,16 +19,11 @@ from agent_reach.graph.binding import (
     Match,
 )
 from agent_reach.graph.fields import Field
-from agent_reach.graph.vocabulary import (
-    GENERIC,
-    LOGIN_WORDS,
-    MAKE_VERBS,
-    PREPOSITIONS,
-    READ_VERBS,
-    entity_and_attribute,
-    families,
-    name_words,
-)
+from agent_reach.graph.words.families import families
+from agent_reach.graph.words.fields import GENERIC
+from agent_reach.graph.words.fillers import PREPOSITIONS
+from agent_reach.graph.words.reading import entity_and_attribute, name_words
+from agent_reach.graph.words.verbs import LOGIN_WORDS, MAKE_VERBS, READ_VERBS
 from agent_reach.records.tool import Tool
 from agent_reach.text.stopwords import is_function_word
 from agent_reach.text.tokens import split_identifier

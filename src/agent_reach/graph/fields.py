@@ -14,18 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent_reach.catalog.shape import allowed_values, parameter_types, resolved_schema
-from agent_reach.graph.vocabulary import (
-    AMBIENT,
-    CHECK_VERBS,
-    LOGIN_WORDS,
-    MAKE_VERBS,
-    READ_VERBS,
-    VERBS,
-    chinese_words,
-    is_plural,
-    name_words,
-    tool_noun,
-)
+from agent_reach.graph.words.chinese import chinese_words
+from agent_reach.graph.words.fields import AMBIENT
+from agent_reach.graph.words.forms import is_plural
+from agent_reach.graph.words.reading import name_words, tool_noun
+from agent_reach.graph.words.verbs import CHECK_VERBS, LOGIN_WORDS, MAKE_VERBS, READ_VERBS, VERBS
 from agent_reach.records.tool import Tool
 from agent_reach.text.tokens import split_identifier
 

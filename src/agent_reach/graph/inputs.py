@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent_reach.graph.vocabulary import entity_and_attribute, families
+from agent_reach.graph.words.families import families
+from agent_reach.graph.words.reading import entity_and_attribute
 
 if TYPE_CHECKING:
     from agent_reach.graph.build import ToolGraph
