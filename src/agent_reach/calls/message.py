@@ -15,7 +15,8 @@ from agent_reach.calls.arguments import read_arguments
 from agent_reach.calls.identifiers import unique_id
 from agent_reach.calls.json_text import stopped_at_limit
 from agent_reach.calls.records import ParsedCall, ParsedReply
-from agent_reach.calls.text_forms import FORMS, WrittenCall
+from agent_reach.calls.text_forms import FORMS
+from agent_reach.calls.written import WrittenCall
 from agent_reach.records.finding import Finding
 from agent_reach.records.message import Message
 from agent_reach.records.trace import ArgumentProblem
