@@ -13,6 +13,7 @@ from agent_reach.cli.output import echo, language_option, print_json, write_whol
 from agent_reach.records.message import Language, Message
 
 if TYPE_CHECKING:
+    from agent_reach.config.settings import RunConfig
     from agent_reach.evals.runner_limits import Limit
 
 
@@ -101,7 +102,6 @@ def command(
     5% of the attempts were lost to model, servers or network.
     """
     from agent_reach.cli.progress import progress_listener
-    from agent_reach.cli.targets import check_targets
     from agent_reach.evals.runner import run
     from agent_reach.evals.runner_limits import parse_limit
     from agent_reach.evals.runner_setup import RunOptions, resolve_config
@@ -116,20 +116,8 @@ def command(
     limit = parse_limit(given) if given is not None else None
     limits = [] if limit is None else [limit]
     limits += [parse_limit(text, most=True) for text in fail_over]
-    check_targets(
-        {"--report": report, "--html": html, "--markdown": markdown, "--junit": junit},
-        {
-            "configuration": config,
-            "project file": settings.source,
-            "tool list": settings.catalog,
-            "overlay": settings.overlay,
-            "suite": [*settings.suites.values(), suite],
-            "baseline of --confirm": confirm,
-            "agent's code": Path(settings.folder)
-            / f"{settings.agent.function.split(':')[0].removesuffix('.py')}.py",
-            "agent's traces": settings.agent.traces,
-        },
-    )
+    outputs = {"--report": report, "--html": html, "--markdown": markdown, "--junit": junit}
+    _refuse_inputs_as_outputs(outputs, settings, config=config, suite=suite, confirm=confirm)
     filters = {"tags": tags, "patterns": patterns, "kinds": kinds}
     listener = progress_listener(language, quiet=quiet)
     options = RunOptions(
@@ -183,20 +171,50 @@ def command(
             to_stderr=as_json,
         )
     _write_forms(result, {"html": html, "markdown": markdown, "junit": junit}, language)
-    if as_json:
-        from agent_reach.reports.json_report import summary_document
-
-        print_json(summary_document(result))
-    else:
-        from agent_reach.reports.terminal import summary_lines
-
-        for line in summary_lines(result, language):
-            echo(line)
+    _show(result, language, as_json=as_json)
     if not result.sufficient:
         return EXIT_UNDECIDED
     if gate is not None:
         return _gate_exit(gate, settings.gate.on_suspect, language)
     return _limits_exit(result, limits, language)
+
+
+def _refuse_inputs_as_outputs(
+    outputs: dict[str, Path | None],
+    settings: RunConfig,
+    *,
+    config: str,
+    suite: str | None,
+    confirm: Path | None,
+) -> None:
+    from agent_reach.cli.targets import check_targets
+
+    check_targets(
+        outputs,
+        {
+            "configuration": config,
+            "project file": settings.source,
+            "tool list": settings.catalog,
+            "overlay": settings.overlay,
+            "suite": [*settings.suites.values(), suite],
+            "baseline of --confirm": confirm,
+            "agent's code": Path(settings.folder)
+            / f"{settings.agent.function.split(':')[0].removesuffix('.py')}.py",
+            "agent's traces": settings.agent.traces,
+        },
+    )
+
+
+def _show(report: Any, language: Language, *, as_json: bool) -> None:
+    if as_json:
+        from agent_reach.reports.json_report import summary_document
+
+        print_json(summary_document(report))
+    else:
+        from agent_reach.reports.terminal import summary_lines
+
+        for line in summary_lines(report, language):
+            echo(line)
 
 
 def _write_forms(report: Any, places: dict[str, Path | None], language: Language) -> None:

@@ -65,14 +65,7 @@ def score_attempt(
     pairing, decisions, answers, extras = _best_path(compiled, trace, calls, number)
     if options.causes and (extras or not all(map(_is_kept, decisions))):
         evidence = AttemptEvidence(compiled, trace, pairing, calls, extras, found_state, options, decisions)
-        if pairing is not None:
-            golds = pairing.path.golds
-            decisions = [
-                attribute(evidence, decision, golds[decision.step], answers[decision.step])
-                if not _is_kept(decision)
-                else decision
-                for decision in decisions
-            ]
+        decisions = _with_causes(evidence, decisions, answers)
         extras = [(seen, over_call_cause(evidence, seen, extra)) for seen, extra in extras]
     over_called = bool(extras) and any(extra.kind in OVER_CALL_KINDS for _, extra in extras)
     counts = CallCounts(calls)
@@ -112,6 +105,21 @@ def score_attempt(
         findings=findings,
         trace=kept,
     )
+
+
+def _with_causes(
+    evidence: AttemptEvidence, decisions: Sequence[Decision], answers: Sequence[SeenCall | None]
+) -> list[Decision]:
+    """The decisions, each lost one with its cause."""
+    if evidence.pairing is None:
+        return list(decisions)
+    golds = evidence.pairing.path.golds
+    return [
+        decision
+        if _is_kept(decision)
+        else attribute(evidence, decision, golds[decision.step], answers[decision.step])
+        for decision in decisions
+    ]
 
 
 def compiled_task(task: Task, catalog: Catalog) -> CompiledTask:
