@@ -357,6 +357,19 @@ def test_attempts_are_bounded_counted_and_resumed(tmp_path: Path) -> None:
     assert len(second.kept) == 3
 
 
+def test_where_the_budget_ends_what_was_kept_is_still_compared(tmp_path: Path) -> None:
+    tasks = Suite.from_tasks(suite().tasks[:10])
+    result, _ = tuned(tmp_path, tasks=tasks, lint=False, budget=24)
+    fates = {item.proposal.name: item.fate for item in result.tried}
+    assert result.ended_early
+    assert result.spent <= 24
+    assert fates["format together"] == "kept"
+    assert fates["values of raise_alarm.level"] == "not_tried"
+    assert (result.before, result.after) == ((0.0, 0.0), (0.6, 0.6))
+    assert result.whole is not None
+    assert result.whole.mean == pytest.approx(0.6)
+
+
 def test_the_last_comparison_uses_fresh_attempts(tmp_path: Path) -> None:
     result, agent = tuned(tmp_path, lint=False, noise=0.0001, repeats=1)
     exact, sure = tuned(tmp_path, lint=False, repeats=1)

@@ -8,7 +8,8 @@ last comparison is made with fresh attempts wherever the agent does not decide t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -152,34 +153,44 @@ class _Tuning:
         self.kept: list[Proposal] = []
         self.tried: list[Tried] = []
         self._variants: dict[str, Variant] = {}
+        self._ended = False
 
     async def run(self) -> TuneResult:
         opened = self.opened
         opened.begin(
             opened.cost([(opened.untouched(task), self.options.repeats) for task in opened.suite.tasks])
         )
-        ended, interrupted = False, True
-        waiting: list[Proposal] = []
-        before = (0.0, 0.0)
-        after = before
+        interrupted = True
+        before = after = (0.0, 0.0)
         whole: Gain | None = None
         try:
-            before = after = await self._standings([])
-            waiting = await self._proposals()
-            while waiting:
-                if waiting[0] not in self.kept:
-                    await self._try(waiting[0])
-                waiting.pop(0)
-            await self._remove()
-            after = await self._standings(self.kept)
-            whole = await self._last() if self.kept else None
+            with self._within_budget():
+                before = after = await self._standings([])
+                for proposal in await self._proposals():
+                    if proposal not in self.kept:
+                        await self._try_or_tell(proposal)
+                await self._remove()
+                after = await self._standings(self.kept)
+                whole = await self._last() if self.kept else None
             interrupted = False
-        except BudgetEnded:
-            ended, interrupted = True, False
-            self.tried += [Tried(proposal=proposal, fate="not_tried") for proposal in waiting]
         finally:
             opened.end(interrupted=interrupted)
-        return self._result(before, after, whole, ended)
+        return self._result(before, after, whole, self._ended)
+
+    @contextmanager
+    def _within_budget(self) -> Iterator[None]:
+        """Go on behind what the budget does not reach; the rest may need less, or nothing that is not made already."""
+        try:
+            yield
+        except BudgetEnded:
+            self._ended = True
+
+    async def _try_or_tell(self, proposal: Proposal) -> None:
+        tried = len(self.tried)
+        with self._within_budget():
+            await self._try(proposal)
+        if len(self.tried) == tried:
+            self.tried.append(Tried(proposal=proposal, fate="not_tried"))
 
     def _result(
         self, before: tuple[float, float], after: tuple[float, float], whole: Gain | None, ended: bool
@@ -297,14 +308,15 @@ class _Tuning:
             if len(self.kept) < 2:
                 return
             rest = [other for other in self.kept if other is not proposal]
-            tuning = await self._gain(self.tuning, rest, self.kept)
-            held = await self._gain(self.held_back, rest, self.kept)
-            if tuning.mean <= 0 and held.mean <= 0:
-                self.kept = rest
-                self.tried = [
-                    replace(item, fate="removed") if item.proposal is proposal else item
-                    for item in self.tried
-                ]
+            with self._within_budget():
+                tuning = await self._gain(self.tuning, rest, self.kept)
+                held = await self._gain(self.held_back, rest, self.kept)
+                if tuning.mean <= 0 and held.mean <= 0:
+                    self.kept = rest
+                    self.tried = [
+                        replace(item, fate="removed") if item.proposal is proposal else item
+                        for item in self.tried
+                    ]
 
     async def _last(self) -> Gain:
         """All that was kept against nothing on the held-back half, with attempts that nothing was chosen by."""
