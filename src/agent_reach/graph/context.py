@@ -19,6 +19,7 @@ from agent_reach.graph.binding import (
     Match,
 )
 from agent_reach.graph.fields import Field
+from agent_reach.graph.weights import DEFAULT_WEIGHTS, EdgeWeights
 from agent_reach.graph.words.families import families
 from agent_reach.graph.words.fields import GENERIC
 from agent_reach.graph.words.fillers import PREPOSITIONS
@@ -28,18 +29,6 @@ from agent_reach.records.tool import Tool
 from agent_reach.text.stopwords import is_function_word
 from agent_reach.text.tokens import split_identifier
 
-READ_TO_READ = 0.93
-WRITE_TO_READ = 0.45
-WRITE_TO_WRITE = 0.7
-READ_ECHO = 0.8
-WRITE_ECHO = 0.55
-SPOKEN_OF = 0.5
-SAME_SEARCH = 0.5
-SAME_NAME_AGAIN = 0.5
-ALIKE = 0.25
-WEAK_NEAR = (0.5, 0.65)
-STRONG_NEAR = (0.45, 0.55)
-ID_NEAR = 0.4
 _ALWAYS_NEAR = frozenset({AMBIENT_VALUE, NAMED_IN_TEXT, UNIT})
 Noun = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 _WORD = re.compile(r"[a-z]{3,}")
@@ -54,7 +43,9 @@ class Context:
         nouns: Sequence[Noun],
         inputs: Sequence[Sequence[Field]],
         outputs: Sequence[Sequence[Field]],
+        weights: EdgeWeights = DEFAULT_WEIGHTS,
     ) -> None:
+        self.weights = weights
         self.tools = tools
         self.nouns = nouns
         self.own = [{item.words for item in found if item.words} for found in inputs]
@@ -93,29 +84,30 @@ class Context:
 
     def weigh(self, match: Match) -> float:
         """The strength of a binding in its surroundings, 0..1."""
+        weights = self.weights
         source, target = match.source, match.target
         giver, taker = source.tool, target.tool
         takes_noun, echoes = self._giving(source)
         score = match.score * self._value(target, match.rule == AMBIENT_VALUE)
         if takes_noun:
-            score *= SPOKEN_OF
+            score *= weights.spoken_of
         if echoes:
-            score *= READ_ECHO if self.reads[giver] else WRITE_ECHO
+            score *= weights.read_echo if self.reads[giver] else weights.write_echo
         if source.depth > 3:
-            score *= 0.9 ** (source.depth - 3)
+            score *= weights.deep ** (source.depth - 3)
         if not target.required:
-            score *= 0.9
+            score *= weights.optional
         if match.rule in _ALWAYS_NEAR:
             return score
         near = 1.0
         if not source.ambient and source.origin != "checked":
-            near -= self.spread * (1.0 - min(1.0, self.alike(giver, taker) / ALIKE))
-        low, high = WEAK_NEAR if match.score < 0.6 else STRONG_NEAR
+            near -= self.spread * (1.0 - min(1.0, self.alike(giver, taker) / weights.alike))
+        low, high = weights.weak_near if match.score < 0.6 else weights.strong_near
         if entity_and_attribute(target.words)[1] in ("id", "code"):
-            low, high = low + ID_NEAR * high, (1 - ID_NEAR) * high
+            low, high = low + weights.id_near * high, (1 - weights.id_near) * high
         score *= low + high * near
         if self.logins[taker] and not source.ambient and source.origin != "checked":
-            score *= 0.45
+            score *= weights.into_login
         return min(score * self._kinds(source, target, echoes), 1.0)
 
     def _giving(self, source: Field) -> tuple[bool, bool]:
@@ -127,22 +119,23 @@ class Context:
 
     def _kinds(self, source: Field, target: Field, echoes: bool) -> float:
         """What kinds of tools meet."""
+        weights = self.weights
         giver, taker = source.tool, target.tool
         factor = 1.0
         if not self.reads[giver]:
             new = (self.makes[giver] or self.logins[giver]) and not echoes
             if self.reads[taker]:
-                factor *= 0.95 if new else WRITE_TO_READ
+                factor *= weights.new_thing if new else weights.write_to_read
             else:
-                factor *= 0.95 if new else WRITE_TO_WRITE
+                factor *= weights.new_thing if new else weights.write_to_write
         elif not self.finds[giver]:
-            factor *= 0.96
+            factor *= weights.given_by_lookup
         if self.reads[giver] and self.reads[taker]:
-            factor *= READ_TO_READ
+            factor *= weights.read_to_read
         factor *= self._pointless(giver, taker, target)
         only = self.only[taker]
         if only is not None and self.reads[taker] and (only in self.own_things[giver]):
-            factor *= 0.35
+            factor *= weights.known_already
         return factor
 
     def _pointless(self, giver: int, taker: int, target: Field) -> float:
@@ -153,15 +146,14 @@ class Context:
         if attribute == "id":
             return 1.0
         if {"search", "find", "filter"} & self.verbs[taker]:
-            return SAME_SEARCH
+            return self.weights.same_search
         if self.makes[taker] and (
             attribute == "name" or target.words[-1] in ("content", "body", "description")
         ):
-            return SAME_NAME_AGAIN
+            return self.weights.same_name_again
         return 1.0
 
-    @staticmethod
-    def _value(target: Field, is_ambient: bool) -> float:
+    def _value(self, target: Field, is_ambient: bool) -> float:
         """How far the value is one that only another tool knows, and not the user, the clock or the model."""
         words = target.words
         _, attribute = entity_and_attribute(words)
@@ -169,12 +161,12 @@ class Context:
             return 1.0
         kinds = {family for word in words[-1:] for family in families(word)}
         if kinds & {"date", "time"} and not is_ambient:
-            return 0.75
+            return self.weights.date
         if kinds & {"text"} and attribute != "name":
-            return 0.7
+            return self.weights.text
         if kinds & {"money", "quantity"}:
-            return 0.8
-        return 0.95
+            return self.weights.quantity
+        return self.weights.other
 
     def _echoes(self, source: Field) -> bool:
         own = self.own[source.tool]

@@ -1,7 +1,7 @@
 """Candidate edges from schemas and words: bindings of fields, weighed by context and joined to one structural score.
 
 The score says how likely it is that a value of the source's result is used as an argument of the target, in 0..1; it is a
-judgement from words, not a probability. Constants were chosen once on public tool lists and are stated here.
+judgement from words, not a probability. Its constants stand in `weights`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,16 @@ from typing import Any
 from agent_reach.graph.binding import Match, matches
 from agent_reach.graph.context import Context
 from agent_reach.graph.fields import Field, input_fields, noun_of, output_fields
+from agent_reach.graph.weights import DEFAULT_WEIGHTS, EdgeWeights
 from agent_reach.records.graph import Binding
 from agent_reach.records.tool import Tool
 
 WEAKEST = 0.08
 RIVALS = 2
-OUTDONE = 0.4
 SHARED_SERVICE = 1.0
 SAME_SERVICE = 0.75
 MAX_BINDINGS = 6
-SUPPORT = 0.08
 LINE = 0.4
-EVEN = 0.29
 
 
 @dataclass(slots=True)
@@ -61,7 +59,12 @@ class Inferred:
     inputs: list[list[Field]] = dataclass_field(default_factory=list)
 
 
-def infer_edges(tools: Sequence[Tool], observed: Mapping[str, Mapping[str, Any]] | None = None) -> Inferred:
+def infer_edges(
+    tools: Sequence[Tool],
+    observed: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    weights: EdgeWeights = DEFAULT_WEIGHTS,
+) -> Inferred:
     """Candidate edges between tools; self edges included, bindings weaker than `WEAKEST` left out.
 
     `observed` maps a tool key to a schema of results that were seen, for tools that declare none.
@@ -76,7 +79,7 @@ def infer_edges(tools: Sequence[Tool], observed: Mapping[str, Mapping[str, Any]]
         for item in found
     ]
     inputs = [(item, nouns[index][1]) for index, found in enumerate(ins) for item in found]
-    context = Context(tools, nouns, ins, outs)
+    context = Context(tools, nouns, ins, outs, weights)
     result = Inferred(fed=[{} for _ in tools], inputs=ins)
     by_pair: dict[tuple[int, int], list[tuple[float, Match]]] = defaultdict(list)
     for group in matches(outputs, inputs):
@@ -88,10 +91,10 @@ def infer_edges(tools: Sequence[Tool], observed: Mapping[str, Mapping[str, Any]]
                 fed = result.fed[target.tool]
                 if giver != target.tool and score > fed.get(target.path, 0.0):
                     fed[target.path] = score
-    result.edges = {pair: _joined(found) for pair, found in by_pair.items()}
+    result.edges = {pair: _joined(found, weights) for pair, found in by_pair.items()}
     for fed in result.fed:
         for path, score in fed.items():
-            fed[path] = round(_calibrated(score), 6)
+            fed[path] = round(_calibrated(score, weights.even), 6)
     return result
 
 
@@ -102,8 +105,9 @@ def _competed(group: list[Match], context: Context) -> list[tuple[float, Match]]
     """
     weighed = [(context.weigh(match), match) for match in group]
     best = max(score for score, _ in weighed)
+    outdone = context.weights.outdone
     weighed = (
-        [(score * (OUTDONE + (1 - OUTDONE) * score / best), match) for score, match in weighed]
+        [(score * (outdone + (1 - outdone) * score / best), match) for score, match in weighed]
         if best
         else weighed
     )
@@ -125,7 +129,7 @@ def _competed(group: list[Match], context: Context) -> list[tuple[float, Match]]
     ]
 
 
-def _joined(found: list[tuple[float, Match]]) -> Candidate:
+def _joined(found: list[tuple[float, Match]], weights: EdgeWeights) -> Candidate:
     """The best binding carries the edge; bindings of further inputs add a part of what is left."""
     if len(found) > 1:
         best: dict[str, tuple[float, Match]] = {}
@@ -136,12 +140,12 @@ def _joined(found: list[tuple[float, Match]]) -> Candidate:
         found = sorted(best.values(), key=lambda item: (-item[0], item[1].target.path))
     total = found[0][0]
     for score, _ in found[1:]:
-        total += (1 - total) * score * SUPPORT
-    return Candidate(round(_calibrated(min(total, 1.0)), 6), found)
+        total += (1 - total) * score * weights.support
+    return Candidate(round(_calibrated(min(total, 1.0), weights.even), 6), found)
 
 
-def _calibrated(raw: float) -> float:
+def _calibrated(raw: float, even: float) -> float:
     """The raw strength stretched so that the default line of trust (0.4) lies where a map still misses few real edges."""
-    if raw <= EVEN:
-        return LINE * raw / EVEN
-    return LINE + (1 - LINE) * (raw - EVEN) / (1 - EVEN)
+    if raw <= even:
+        return LINE * raw / even
+    return LINE + (1 - LINE) * (raw - even) / (1 - even)

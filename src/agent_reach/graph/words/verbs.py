@@ -1,6 +1,6 @@
 """What tools do: the verbs of tool names and what each kind of verb says of the result.
 
-A verb that reads, makes or checks stands in `VERBS` too.
+A verb that reads or makes stands in `VERBS` too.
 """
 
 from __future__ import annotations
