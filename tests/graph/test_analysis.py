@@ -147,6 +147,19 @@ def test_what_is_cut_off_and_what_lies_on_every_path():
     assert {change.kind for change in analysis.changes} == {"offer"}
 
 
+def test_a_grant_is_proposed_only_where_it_alone_opens_the_way():
+    graph = made([(0, 1, 1.0), (0, 2, 1.0), (1, 3, 1.0)], grants=EnvironmentGrants(name="ci"), needs=(1, 3))
+    changes = {change.tool: change.kind for change in analyse(graph).changes}
+    assert changes["t1"] == "grant"  # t0 leads to it, only its own block is in the way
+    assert changes["t3"] == "grant_and_offer"  # behind t1, which is blocked too
+    assert "t2" not in changes
+
+
+def test_what_the_settings_offer_is_what_counts_as_offered():
+    states = {state.tool: state.offered for state in analyse(made([(0, 1, 1.0)], offered=(0, 4))).states}
+    assert states == {f"t{number}": number in (0, 4) for number in range(SIZE)}
+
+
 def test_hand_made_edges_add_forbid_and_except():
     rows = [{"from": "*", "to": "t1", "except": ["t3"]}, {"from": "t2", "to": "t1", "forbid": True}]
     graph = ToolGraph.build(

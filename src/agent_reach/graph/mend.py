@@ -1,7 +1,7 @@
 """For every tool that cannot be reached, the one cheapest change that would make it reachable.
 
-Changes by what they cost: offering a tool, granting what is missing, naming a real output in a schema, or writing an edge by
-hand. A change is proposed only if the graph with it reaches the tool.
+Changes by what they cost: offering a tool (an edge by hand from a tool that is reached stands beside it), granting what is
+missing, repairing what a probe found broken. A change is proposed only if the graph with it alone reaches the tool.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from agent_reach.records.message import Message
 if TYPE_CHECKING:
     from agent_reach.graph.build import ToolGraph
 
-ChangeKind = Literal["grant", "repair", "strengthen", "offer", "grant_and_offer"]
-COSTS: dict[ChangeKind, int] = {"offer": 1, "strengthen": 2, "grant": 2, "repair": 3, "grant_and_offer": 4}
+ChangeKind = Literal["grant", "repair", "offer", "grant_and_offer"]
+COSTS: dict[ChangeKind, int] = {"offer": 1, "grant": 2, "repair": 3, "grant_and_offer": 4}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +38,17 @@ def cheapest_changes(graph: ToolGraph) -> tuple[Change, ...]:
     blocked = blocked_tools(graph)
     gone = {table.index[key] for key in blocked}
     entries = list(range(table.entry_count))
-    free = graph.network.hops_from(entries)
-    now = Network(table, graph.options, gone).hops_from(entries) if gone else free
+    whole = graph.network
+    now = (Network(table, graph.options, gone) if gone else whole).hops_from(entries)
+    # Where a path already leads to the tool's door, so that nothing but its own block stands in the way.
+    at_door = {target for node, far in enumerate(now) if far >= 0 for target in whole.out[node]}
     best_edge = _best_untrusted(graph, now, gone)
     found = []
     for tool in graph.catalog.tools:
         node = table.index[tool.key]
         if tool.actor != "agent" or now[node] > 0:
             continue
-        found.append(_change(tool.key, node, blocked, free, best_edge))
+        found.append(_change(tool.key, node, blocked, at_door, best_edge))
     return tuple(found)
 
 
@@ -54,14 +56,14 @@ def _change(
     key: str,
     node: int,
     blocked: dict[str, tuple[str, ...]],
-    free: list[int],
+    at_door: set[int],
     best_edge: dict[int, tuple[float, str]],
 ) -> Change:
     reasons = blocked.get(key, ())
     if reasons:
         wanted = ", ".join(reasons)
         grants = all(reason.split(":", 1)[0] in ("services", "scopes", "env", "files") for reason in reasons)
-        if free[node] > 0:
+        if node in at_door:
             kind: ChangeKind = "grant" if grants else "repair"
             text = (
                 (f"grant {wanted}", f"授予 {wanted}")
@@ -76,10 +78,10 @@ def _change(
     return Change(
         tool=key, kind="offer", cost=COSTS["offer"],
         message=Message("offer it to the agent", "将它提供给代理"),
-    ) if node not in best_edge else _offer_or_strengthen(key, best_edge[node])  # fmt: skip
+    ) if node not in best_edge else _offer_or_confirm(key, best_edge[node])  # fmt: skip
 
 
-def _offer_or_strengthen(key: str, edge: tuple[float, str]) -> Change:
+def _offer_or_confirm(key: str, edge: tuple[float, str]) -> Change:
     score, source = edge
     return Change(
         tool=key, kind="offer", cost=COSTS["offer"], about=(source,),
