@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from agent_reach.graph.context import Context
 from agent_reach.graph.words.chinese import chinese_words
 from agent_reach.graph.words.forms import singular
 from agent_reach.graph.words.reading import name_words, tool_noun
@@ -125,6 +128,37 @@ def test_names_are_read():
     assert name_words("file_name2") == ("file", "name")
     assert tool_noun("find_user_id_by_email") == (("find",), ("user", "id"), ("email",))
     assert tool_noun("get_order_details")[:2] == (("get",), ("order",))
+
+
+def structural(given, taken):
+    graph = graph_of(tool("get_parcel", output=record(sender=given)), tool("notify", {"recipient": taken}))
+    found = [edge.evidence.structural for edge in graph.edges if edge.source == "get_parcel"]
+    return max(found, default=0.0)
+
+
+@pytest.mark.parametrize(
+    ("mark", "supports"),
+    [({"format": "email"}, True), ({"enum": ["north", "south"]}, True), ({"format": "int64"}, False)],
+)
+def test_a_shared_format_or_enum_supports_a_weak_binding_and_another_one_weighs_it_down(mark, supports):
+    kind = {"type": "integer" if mark.get("format") == "int64" else "string"}
+    (key,) = mark
+    other = {"format": "uri"} if key == "format" else {"enum": ["north", "east"]}
+    bare, same = structural(kind, kind), structural({**kind, **mark}, {**kind, **mark})
+    assert same > bare > 0 if supports else same == bare > 0
+    assert structural({**kind, **other}, {**kind, **mark}) < bare
+    if key == "enum":
+        assert structural({**kind, "enum": ["left", "right"]}, {**kind, **mark}) == 0
+
+
+@given(st.floats(0.01, 1), st.floats(0.01, 1), st.floats(0, 1), st.booleans())
+def test_a_stronger_binding_never_counts_less_in_the_same_surroundings(one, other, near, is_identifier):
+    context = Context((), (), (), ())
+    weak, strong = sorted((one, other))
+    assert (
+        weak * context._nearness(weak, near, is_identifier)
+        <= strong * context._nearness(strong, near, is_identifier) + 1e-12
+    )
 
 
 def test_quality_on_public_tool_lists():

@@ -33,6 +33,10 @@ FAMILY_STRENGTH = {"address": 0.75, "place": 0.7}
 MAX_WEAK_PAIRS = 40_000
 MAX_STRONG_PAIRS = 4_000_000
 
+# What a shared format or enum adds; formats that only tell the width of a number tell nothing.
+AGREED = 1.15
+WIDTHS = frozenset({"int32", "int64", "float", "double"})
+
 SAME_NAME = "same_name"
 ENTITY = "entity"
 ENTITY_LIST = "entity_list"
@@ -324,7 +328,7 @@ def _named_input_keys(
 
 
 def type_factor(source: Field, target: Field, rule: str) -> float:
-    """How well the types go together, 0 (veto) to 1."""
+    """How well the types go together: 0 is a veto, above 1 an agreement of formats or enums that supports the binding."""
     given, taken = source.types, target.types
     if not given or not taken:
         return 0.95
@@ -343,13 +347,17 @@ def type_factor(source: Field, target: Field, rule: str) -> float:
     else:
         factor = 0.5
     if source.format and target.format:
-        factor *= 1.0 if source.format == target.format else 0.4
+        if source.format != target.format:
+            factor *= 0.4
+        elif source.format not in WIDTHS:
+            factor *= AGREED
     if target.values is not None:
         if source.values is None:
             factor *= 0.5
         else:
-            shared = set(map(str, source.values)) & set(map(str, target.values))
-            factor *= 0.9 if shared else 0.0
+            given_values, taken_values = set(map(str, source.values)), set(map(str, target.values))
+            same = given_values == taken_values and len(taken_values) > 1
+            factor *= AGREED if same else 0.9 if given_values & taken_values else 0.0
     elif source.values is not None:
         factor *= 0.6
     return factor
@@ -397,7 +405,7 @@ def matches(
             source = outputs[place][0]
             factor = type_factor(source, target, rule)
             if factor > 0:
-                group.append(Match(source, target, rule, score * factor))
+                group.append(Match(source, target, rule, min(score * factor, 1.0)))
         if group:
             yield group
 

@@ -29,6 +29,8 @@ from agent_reach.records.tool import Tool
 from agent_reach.text.stopwords import is_function_word
 from agent_reach.text.tokens import split_identifier
 
+# Bindings of this strength and above are strong.
+STRONG = 0.6
 _ALWAYS_NEAR = frozenset({AMBIENT_VALUE, NAMED_IN_TEXT, UNIT})
 Noun = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 _WORD = re.compile(r"[a-z]{3,}")
@@ -102,13 +104,21 @@ class Context:
         near = 1.0
         if not source.ambient and source.origin != "checked":
             near -= self.spread * (1.0 - min(1.0, self.alike(giver, taker) / weights.alike))
-        low, high = weights.weak_near if match.score < 0.6 else weights.strong_near
-        if entity_and_attribute(target.words)[1] in ("id", "code"):
-            low, high = low + weights.id_near * high, (1 - weights.id_near) * high
-        score *= low + high * near
+        score *= self._nearness(match.score, near, entity_and_attribute(target.words)[1] in ("id", "code"))
         if self.logins[taker] and not source.ambient and source.origin != "checked":
             score *= weights.into_login
         return min(score * self._kinds(source, target, echoes), 1.0)
+
+    def _nearness(self, strength: float, near: float, is_identifier: bool) -> float:
+        """What nearness (0..1) makes of a binding: more of a weak one, which never overtakes a strong one thereby."""
+        weights = self.weights
+        factors = []
+        for low, high in (weights.strong_near, weights.weak_near):
+            if is_identifier:
+                low, high = low + weights.id_near * high, (1 - weights.id_near) * high
+            factors.append(low + high * near)
+        strong, weak = factors
+        return strong if strength >= STRONG else min(weak, strong * STRONG / strength)
 
     def _giving(self, source: Field) -> tuple[bool, bool]:
         """(whether the output only names a thing that was given, whether it only echoes an input)."""

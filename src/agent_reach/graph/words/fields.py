@@ -35,8 +35,8 @@ ACKNOWLEDGEMENTS = frozenset({
 STEERING = frozenset({
     "page", "limit", "offset", "per_page", "page_size", "page_number", "size", "sort", "sort_by", "order_by",
     "order", "direction", "ascending", "descending", "include", "exclude", "fields", "expand", "verbose",
-    "format", "mode", "cursor", "max_results", "count", "top_k", "k", "timeout", "include_adult",
-    "append_to_response", "human_readable", "precision", "debug", "dry_run", "force", "recursive", "retries",
+    "format", "mode", "cursor", "max_results", "count", "top_k", "k", "timeout", "human_readable",
+    "precision", "debug", "dry_run", "force", "recursive", "retries",
 })  # fmt: skip
 UNITS = frozenset({
     "kg", "kilogram", "g", "gram", "lb", "lbs", "pound", "oz", "ounce", "km", "kilometer", "m", "meter",
