@@ -1,7 +1,7 @@
 """Records real decisions of a real small model on the store's suite, for the demo to show offline.
 
     AGENT_REACH_MODEL=model.gguf python examples/store/record.py NAME [--exposure all|reach] [--report report.json]
-                                                                 [--overlay overlay.tuned.yaml] [--candidates 4]
+    AGENT_REACH_MODEL=model.gguf python examples/store/record.py reach-tuned --exposure reach --tuned
 
 Runs the suite of this folder with the `local` agent (or takes the report of such a run) and writes
 `recordings/NAME.jsonl`: one trace a line, each with the model's name, the digest of its weights, the date and the settings in
@@ -35,9 +35,10 @@ def recorded_report(model: Path, wanted: argparse.Namespace):
     assert isinstance(shown, ExposureConfig)
     if wanted.exposure == "reach":
         shown = dataclasses.replace(shown, mode="reach")
-    if wanted.candidates:
-        shown = dataclasses.replace(shown, settings={**shown.settings, "k": wanted.candidates})
-    overlay = str(wanted.overlay.resolve()) if wanted.overlay else base.overlay
+    overlay = base.overlay
+    if wanted.tuned:
+        overlay = str(HERE / "overlay.tuned.yaml")
+        shown = dataclasses.replace(shown, settings={**shown.settings, **tuned_settings()})
     agent = AgentConfig(type="local", model_file=str(model), max_steps=6)
     config = dataclasses.replace(
         base, agent=agent, exposure=shown, overlay=overlay, concurrency=1, attempt_timeout=900.0
@@ -45,13 +46,19 @@ def recorded_report(model: Path, wanted: argparse.Namespace):
     return run(config, suite="core-suite", resume=True)
 
 
+def tuned_settings() -> dict:
+    """What `tune` kept that belongs into the configuration: the number of candidates, hidden tools."""
+    changes = json.loads((HERE / "recordings" / "tune.json").read_text(encoding="utf-8"))["settings_changes"]
+    found: dict = {"deny": changes["hide"]} if "hide" in changes else {}
+    return found | ({"k": changes["candidates"]} if "candidates" in changes else {})
+
+
 def main() -> None:
     """Record and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name")
     parser.add_argument("--exposure", choices=["all", "reach"], default="all")
-    parser.add_argument("--overlay", type=Path, help="Another overlay than the store's own.")
-    parser.add_argument("--candidates", type=int, help="With --exposure reach: how many tools are offered.")
+    parser.add_argument("--tuned", action="store_true", help="With what `benchmarks/tune_store.py` kept.")
     parser.add_argument("--report", type=Path, help="Take the traces of this report instead of running.")
     wanted = parser.parse_args()
     model = Path(os.environ["AGENT_REACH_MODEL"])
@@ -62,8 +69,7 @@ def main() -> None:
         "recorded": datetime.now(UTC).date().isoformat(),
         "settings": {key: value for key, value in report.run.model_settings.items() if key != "model_file"},
         "exposure": wanted.exposure,
-        "overlay": wanted.overlay.name if wanted.overlay else "overlay.yaml",
-        "candidates": wanted.candidates,
+        **({"tuned": tuned_settings()} if wanted.tuned else {}),
     }
     redactor = Redactor.standard()
     target = HERE / "recordings" / f"{wanted.name}.jsonl"
