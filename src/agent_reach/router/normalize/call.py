@@ -61,7 +61,6 @@ def normalize_call(
     now: datetime | str | None = None,
     options: NormalizeOptions | None = None,
     converters: Iterable[Converter] = (),
-    catalog: Any = None,
     finish_reason: str = "",
 ) -> NormalizedCall:
     """The arguments that a model emitted for a tool, made legal where that is certain.
