@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from agent_reach import Catalog, Reach
+from agent_reach import Catalog, Reach, Suite
 from agent_reach.records.tool import Tool
 from agent_reach.router.confirm import token_saving
 from agent_reach.router.history import History
@@ -548,7 +548,26 @@ def section_nothing() -> dict[str, Any]:
             "talk empty": round(100 * statistics.mean(not find(text, 5) for text in talk)),
             "other sets' requests empty": round(100 * statistics.mean(not find(text, 5) for text in others)),
         }
+    rows |= _nothing_of_the_store(everything)
     table("Empty answers, in percent", rows)
+    return rows
+
+
+def _nothing_of_the_store(everything: dict[str, list[Query]]) -> dict[str, dict[str, Any]]:
+    """The same for the store's two suites, whose requests are people's talk, against requests about other things."""
+    store = Path(__file__).resolve().parents[1] / "examples" / "store"
+    find = Reach(Catalog.load(store / "back_office", overlay=store / "overlay.yaml")).find
+    tasks = [task for name in ("suite", "practice") for task in Suite.load(store / f"{name}.yaml").tasks]
+    rows = {}
+    for language, name in (("zh", "acebench_zh"), ("en", "acebench_en")):
+        own = [task.query for task in tasks if task.kind == "must" and task.language == language]
+        others = [query for query, _ in everything[name][:300]]
+        rows[f"store, {language}"] = {
+            "own requests empty": round(100 * statistics.mean(not find(query, 5) for query in own), 1),
+            "other sets' requests empty": round(
+                100 * statistics.mean(not find(query, 5) for query in others)
+            ),
+        }
     return rows
 
 

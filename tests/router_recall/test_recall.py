@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_reach import Catalog, Reach
+from agent_reach import Catalog, Reach, Suite
 from agent_reach.embed.base import unit_rows
 from agent_reach.records.tool import AgentNote, ParameterHint, Tool
 from agent_reach.records.trace import Call, CallOutcome, Step, Trace
@@ -259,6 +260,20 @@ def test_kinds_of_parameters_and_formats() -> None:
 )
 def test_talk_finds_nothing(query: str) -> None:
     assert Reach(Catalog.from_tools(some_tools(50))).find(query) == []
+
+
+def test_people_s_own_words_are_not_taken_for_talk() -> None:
+    """A request that shares few words with any tool still gets tools: an empty answer loses the decision for good."""
+    store = Path(__file__).resolve().parents[2] / "examples" / "store"
+    reach = Reach(Catalog.load(store / "back_office", overlay=store / "overlay.yaml"))
+    tasks = [task for name in ("suite", "practice") for task in Suite.load(store / f"{name}.yaml").tasks]
+    for language in ("zh", "en"):
+        own = [task.query for task in tasks if task.kind == "must" and task.language == language]
+        empty = [query for query in own if not reach.find(query)]
+        assert len(own) > 90
+        assert len(empty) <= 0.05 * len(own), empty
+    for talk in ("谢谢你", "给我讲个笑话吧", "世界杯谁赢了", "怎么做红烧肉", "tell me a joke please"):
+        assert reach.find(talk) == [], talk
 
 
 def test_an_empty_answer_gives_the_nearest_names() -> None:

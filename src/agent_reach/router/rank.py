@@ -31,7 +31,7 @@ class RankWeights:
     sharpness: float = 2.0
     sibling: float = 0.1
     least: float = 0.03
-    least_chinese: float = 0.02
+    least_chinese: float = 0.01
     support: float = 0.3
 
 
