@@ -1,12 +1,13 @@
 """The example over published MCP servers, driven live by one agent after the other: what each reaches and what it costs.
 
-    python benchmarks/live_servers.py [--agents golden,lexical,lexical-reach,lexical-reach-notes,local,local-reach]
+    python benchmarks/live_servers.py [--agents golden,lexical,lexical-reach,lexical-reach-vectors,local,local-reach]
                                       [--model FILE.gguf] [--archive FOLDER] [--json FILE]
 
 AGENT_REACH_SERVERS is a folder made by `benchmarks/servers/install.py`. `golden` makes the golden calls: every share must
 come out as 1. `local` needs the extra `[local]` and a model (default: the one of `agent-reach model fetch`); on two
 busy cores it takes the better part of an hour. `-reach` is the same agent with `exposure: {tools: reach}`, `-notes` with
-one Chinese line for each tool (`overlay-zh.yaml`); `offered` is how many of the required tools that were shown. A run that was
+one Chinese line for each tool (`overlay-zh.yaml`), `-vectors` with the encoder of the extra `[vectors]`; `offered` is how many
+of the required tools that were shown. A run that was
 cut goes on where it stood. Tokens are those of the tools shown, by the offline estimator, on the mean of attempts;
 seconds are wall-clock and mean little on a shared machine. Exit code 1 where `golden` is not perfect.
 """
@@ -42,6 +43,7 @@ AGENTS = (
     "lexical",
     "lexical-reach",
     "lexical-reach-notes",
+    "lexical-reach-vectors",
     "local",
     "local-reach",
     "local-reach-notes",
@@ -61,6 +63,8 @@ def configured(name: str, options: argparse.Namespace) -> dict[str, Any]:
         value |= {"agent": agent, "attempt_timeout": 900, "concurrency": 1}
     if "-reach" in name:
         value["exposure"] = {"tools": "reach"}
+    if name.endswith("-vectors"):
+        value["exposure"]["reach"] = {"embedder": "encoder"}
     if name.endswith("-notes"):
         value["overlay"] = "overlay-zh.yaml"
     value["archive"] = str((options.archive / name).resolve())
