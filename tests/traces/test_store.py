@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import shutil
 import signal
 import sqlite3
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -58,62 +53,11 @@ def trace(
     )
 
 
-def postgres_binaries() -> Path | None:
-    found = (
-        sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-        if Path("/usr/lib/postgresql").exists()
-        else []
-    )
-    if found:
-        return found[-1].parent
-    named = shutil.which("initdb")
-    return Path(named).parent if named else None
-
-
-@pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory) -> Iterator[str]:
-    binaries = postgres_binaries()
-    if binaries is None:
-        pytest.skip("PostgreSQL is not installed: no initdb")
-    pytest.importorskip("psycopg")
-    folder = Path(tempfile.mkdtemp(prefix="reach-pg-"))
-    as_user: list[str] = []
-    if os.geteuid() == 0:
-        shutil.chown(folder, "postgres")
-        os.chmod(folder, 0o700)
-        as_user = ["runuser", "-u", "postgres", "--"]
-    data = folder / "data"
-    subprocess.run(
-        [*as_user, str(binaries / "initdb"), "-D", str(data), "-U", "reach", "-A", "trust", "-E", "UTF8"],
-        check=True,
-        capture_output=True,
-        cwd=folder,
-    )
-    options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
-    control = [*as_user, str(binaries / "pg_ctl"), "-D", str(data), "-w"]
-    subprocess.run(
-        [*control, "-o", options, "-l", str(folder / "log"), "start"],
-        check=True,
-        capture_output=True,
-        cwd=folder,
-    )
-    try:
-        yield f"postgresql://reach@/postgres?host={folder}"
-    finally:
-        subprocess.run([*control, "-m", "immediate", "stop"], check=False, capture_output=True, cwd=folder)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.live)])
 def url(request, tmp_path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "inner" / "traces.db")
-    import psycopg
-
-    address: str = request.getfixturevalue("postgres_url")
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA public CASCADE")
-        connection.execute("CREATE SCHEMA public")
+    address: str = request.getfixturevalue("empty_postgres")
     return address
 
 
@@ -396,3 +340,35 @@ def test_a_store_of_an_older_form_is_read_after_migrating(tmp_path):
         store.statistics()
     with TraceStore.open(path) as store:
         assert store.statistics()[0].calls == 2
+
+
+@pytest.mark.live
+def test_a_database_that_went_away_gets_everything_once_it_is_back(empty_postgres):
+    import psycopg
+
+    with TraceStore.open(empty_postgres) as store, psycopg.connect(empty_postgres, autocommit=True) as other:
+        for number in range(600):
+            store.add(trace(number, steps=1))
+            if number % 100 == 50:
+                other.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND usename = 'reach'"
+                )
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            (count,) = other.execute("SELECT COUNT(*) FROM traces").fetchone()
+            if count == 600:
+                break
+            time.sleep(0.05)
+        assert count == 600
+        assert store.statistics()[0].calls == 600
+
+
+@pytest.mark.live
+def test_one_trace_that_no_column_takes_costs_no_other(empty_postgres):
+    odd = replace(trace(1), steps=(replace(trace(1).steps[0], index=2**40),))
+    with TraceStore.open(empty_postgres) as store:
+        store.add(trace(2))
+        store.add(odd)
+        with pytest.raises(TraceError, match="1 traces cannot be stored: trace-00001"):
+            store.add(trace(3), wait=True)
+        assert [one.trace_id for one in store.iterate()] == ["trace-00003", "trace-00002"]
