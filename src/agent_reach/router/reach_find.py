@@ -127,7 +127,8 @@ class Finder:
         """The share of tools that are described in Chinese."""
         if self._scripts[0] != self.index.version:
             tools = self.index.live_tools()
-            chinese = sum(1 for tool in tools if any(map(is_cjk, tool.description)))
+            described = (tool.description for tool in tools if not tool.description.isascii())
+            chinese = sum(1 for text in described if any(map(is_cjk, text)))
             self._scripts = (self.index.version, chinese / max(1, len(tools)))
         return self._scripts[1]
 
