@@ -56,7 +56,6 @@ def test_importing_the_package_and_the_command_line_loads_nothing_heavy():
         "mcp",
         "numpy",
         "rich",
-        "rustworkx",
         "jinja2",
         "json_repair",
         "jsonschema_rs",
