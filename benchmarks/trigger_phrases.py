@@ -1,6 +1,6 @@
 """Does "use for requests like ..." help a small model among 120 tools? The store's 63 tools and 57 of published servers.
 
-    AGENT_REACH_MODEL=model.gguf AGENT_REACH_SERVERS=FOLDER python benchmarks/trigger_phrases.py --run [--exposure all,reach]
+    AGENT_REACH_MODEL=model.gguf AGENT_REACH_SERVERS=FOLDER python benchmarks/trigger_phrases.py --run [--exposure all,reach] [--kind must]
     python benchmarks/trigger_phrases.py [--json FILE]
 
 With `--run` the model answers the store's suite twice per exposure, with the descriptions as they are and with the three
@@ -65,7 +65,7 @@ def recorded_place(exposure: str, arm: str) -> Path:
     return RECORDINGS / f"triggers-{exposure}-{arm}.jsonl"
 
 
-def record(exposure: str, arm: str, model: Path, catalog: Catalog, archive: Path) -> None:
+def record(exposure: str, arm: str, model: Path, catalog: Catalog, archive: Path, kinds: list[str]) -> None:
     """Run one arm and keep its traces."""
     base = load_run_config(STORE / "config.yaml", {})
     shown = dataclasses.replace(base.exposure, mode=exposure)
@@ -78,7 +78,8 @@ def record(exposure: str, arm: str, model: Path, catalog: Catalog, archive: Path
         attempt_timeout=900.0,
         archive=str(archive / exposure / arm),
     )
-    report = run(config, suite="core-suite", options=RunOptions(catalog=catalog, resume=True))
+    select = {"kinds": kinds} if kinds else {}
+    report = run(config, suite="core-suite", options=RunOptions(catalog=catalog, resume=True, select=select))
     write_traces(report, model, exposure, arm)
 
 
@@ -227,6 +228,7 @@ def main() -> None:
     )
     parser.add_argument("--run", action="store_true")
     parser.add_argument("--exposure", default="all,reach")
+    parser.add_argument("--kind", default="", help="With --run: only tasks of these kinds.")
     parser.add_argument("--archive", type=Path, default=Path(".agent-reach/triggers"))
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
@@ -237,7 +239,8 @@ def main() -> None:
         for exposure in options.exposure.split(","):
             for arm in ARMS:
                 chosen = with_phrases(catalog) if arm == "triggers" else catalog
-                record(exposure, arm, model.resolve(), chosen, options.archive.resolve())
+                kinds = [kind for kind in options.kind.split(",") if kind]
+                record(exposure, arm, model.resolve(), chosen, options.archive.resolve(), kinds)
     rows = compare()
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")

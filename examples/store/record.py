@@ -22,6 +22,7 @@ from agent_reach.config.run import load_run_config
 from agent_reach.config.settings import AgentConfig, ExposureConfig
 from agent_reach.evals.runner import run
 from agent_reach.records.codec import to_json
+from agent_reach.records.trace import Trace
 from agent_reach.redact.redactor import Redactor
 from agent_reach.reports.json_report import read_report
 
@@ -43,7 +44,8 @@ def recorded_report(model: Path, wanted: argparse.Namespace):
     config = dataclasses.replace(
         base, agent=agent, exposure=shown, overlay=overlay, concurrency=1, attempt_timeout=900.0
     )
-    return run(config, suite="core-suite", resume=True)
+    select = {"ids": wanted.tasks.split(",")} if wanted.tasks else {}
+    return run(config, suite="core-suite", resume=True, select=select)
 
 
 def tuned_settings() -> dict:
@@ -59,6 +61,7 @@ def main() -> None:
     parser.add_argument("name")
     parser.add_argument("--exposure", choices=["all", "reach"], default="all")
     parser.add_argument("--tuned", action="store_true", help="With what `benchmarks/tune_store.py` kept.")
+    parser.add_argument("--tasks", help="Only these tasks (a,b); the others' lines stay as they are.")
     parser.add_argument("--report", type=Path, help="Take the traces of this report instead of running.")
     wanted = parser.parse_args()
     model = Path(os.environ["AGENT_REACH_MODEL"])
@@ -74,28 +77,31 @@ def main() -> None:
     redactor = Redactor.standard()
     target = HERE / "recordings" / f"{wanted.name}.jsonl"
     target.parent.mkdir(exist_ok=True)
-    with target.open("w", encoding="utf-8") as file:
-        for task in report.tasks:
-            for attempt in task.attempts:
-                if attempt.state != "scored" or attempt.trace is None:
-                    print(f"left out: {task.task_id} ({attempt.state})")
-                    continue
-                steps = tuple(
-                    dataclasses.replace(
-                        step, offered=() if step.offered == attempt.trace.exposure.offered else step.offered
-                    )
-                    for step in attempt.trace.steps
-                )
-                blocks = tuple(
-                    dataclasses.replace(block, text="") if block.kind == "tools" else block
-                    for block in attempt.trace.blocks
-                )
-                metadata = {**attempt.trace.metadata, "recording": facts}
-                trace = dataclasses.replace(
-                    attempt.trace, steps=steps, blocks=blocks, metadata=metadata, findings=()
-                )
-                file.write(json.dumps(redactor.value(to_json(trace)), ensure_ascii=False) + "\n")
+    lines: dict[str, str] = {}
+    if wanted.tasks and target.exists():
+        lines = {json.loads(line)["task_id"]: line for line in target.read_text("utf-8").splitlines()}
+    for task in report.tasks:
+        for attempt in task.attempts:
+            if attempt.state != "scored" or attempt.trace is None:
+                print(f"left out: {task.task_id} ({attempt.state})")
+                continue
+            trace = lean(attempt.trace, facts)
+            lines[task.task_id] = json.dumps(redactor.value(to_json(trace)), ensure_ascii=False)
+    target.write_text("".join(f"{line}\n" for line in lines.values()), encoding="utf-8")
     print(f"{target}: {target.stat().st_size:,} bytes")
+
+
+def lean(trace: Trace, facts: dict) -> Trace:
+    """The trace without what scoring can do without: the text of the tool list, and names that every step repeats."""
+    steps = tuple(
+        dataclasses.replace(step, offered=() if step.offered == trace.exposure.offered else step.offered)
+        for step in trace.steps
+    )
+    blocks = tuple(
+        dataclasses.replace(block, text="") if block.kind == "tools" else block for block in trace.blocks
+    )
+    metadata = {**trace.metadata, "recording": facts}
+    return dataclasses.replace(trace, steps=steps, blocks=blocks, metadata=metadata, findings=())
 
 
 if __name__ == "__main__":

@@ -19,11 +19,12 @@ from agent_reach.config.settings import AgentConfig, ExposureConfig, RunConfig
 from agent_reach.errors import InputError
 from agent_reach.evals.agents.base import AgentInfo
 from agent_reach.evals.runner_setup import RunOptions
+from agent_reach.evals.statistics import ratio_interval
 from agent_reach.evals.suite.load import Suite
 from agent_reach.evals.trials.laboratory import LaboratoryOptions
 from agent_reach.evals.tune.halves import split_halves
 from agent_reach.evals.tune.proposals import merged
-from agent_reach.evals.tune.tune import TuneOptions, TuneResult, tune, tune_cost
+from agent_reach.evals.tune.tune import Gain, TuneOptions, TuneResult, agrees, tune, tune_cost
 from agent_reach.evals.tune.wording import phrase, summary_line, trigger_phrases
 from agent_reach.evals.tune.writing import pull_request_text, tune_document, tune_lines
 from agent_reach.records.task import GoldenCall, GoldenPath, Task
@@ -234,6 +235,24 @@ def test_changes_of_one_kind_are_tried_together_and_dropped_one_by_one(tmp_path:
     assert fates["format together"] == "kept"
     assert fates["format of plan_trip.day"] == "removed"
     assert [proposal.name for proposal in result.kept] == ["format of plan_visit.day"]
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "agreed"),
+    [(1, 0, True), (6, 4, False), (0, 1, False), (0, 0, False), (14, 1, True), (2, 1, False)],
+)
+def test_a_gain_with_harm_must_be_beyond_chance(better: int, worse: int, agreed: bool) -> None:
+    changes = [1.0] * better + [-1.0] * worse + [0.0] * 40
+    interval = ratio_interval(changes, [1.0] * len(changes), is_share=False)
+    names = tuple(f"t{number}" for number in range(len(changes)))
+    gain = Gain(
+        tasks=len(changes),
+        mean=sum(changes) / len(changes),
+        interval=interval,
+        better=names[:better],
+        worse=names[better : better + worse],
+    )
+    assert agrees(gain) is agreed
 
 
 def test_harm_elsewhere_is_seen_and_refused(tmp_path: Path) -> None:

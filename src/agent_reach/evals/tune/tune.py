@@ -28,7 +28,7 @@ from agent_reach.records.context import StateSlot
 from agent_reach.records.score import AttemptScore, Interval
 from agent_reach.records.task import Task
 
-Fate = Literal["kept", "no_gain", "not_confirmed", "unconfirmed", "removed", "not_tried"]
+Fate = Literal["kept", "no_gain", "not_confirmed", "by_chance", "unconfirmed", "removed", "not_tried"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,8 +286,10 @@ class _Tuning:
 
     def _fate(self, proposal: Proposal, held: Gain) -> Fate:
         """What the held-back half says of a proposal that the tuning half gains by."""
-        if held.mean > 0:
+        if agrees(held):
             return "kept"
+        if held.mean > 0:
+            return "by_chance"
         if held.mean < 0 or held.worse or not proposal.tools or self._speaks_of(proposal.tools):
             return "not_confirmed"
         return "kept" if self.options.unconfirmed else "unconfirmed"
@@ -402,6 +404,15 @@ class _Tuning:
         hidden = {key for proposal in proposals for key in proposal.hide}
         views = [variant.catalog.model_view(tool) for tool in variant.catalog.tools if tool.key not in hidden]
         return count_json_tokens(views)
+
+
+def agrees(held: Gain) -> bool:
+    """The held-back half gains, and either no task gets worse or the gain is beyond chance (its interval lies above 0).
+
+    Six better and four worse is a coin that was thrown, not a confirmation.
+    """
+    sure = held.interval is not None and held.interval.low > 0
+    return held.mean > 0 and (sure or not held.worse)
 
 
 def changed_variant(opened: Laboratory, proposals: Sequence[Proposal]) -> Variant:

@@ -17,6 +17,7 @@ FATES: dict[str, Message] = {
     "kept": Message("kept", "保留"),
     "removed": Message("no longer needed", "不再需要"),
     "not_confirmed": Message("held-back half disagrees", "留出部分不支持"),
+    "by_chance": Message("held-back gain may be chance", "留出部分的收益可能出于偶然"),
     "unconfirmed": Message("helps, but no held-back task asks", "有收益，但无留出任务可验证"),
     "no_gain": Message("no gain", "无收益"),
     "not_tried": Message("not tried, the budget ended", "预算用完，未尝试"),
