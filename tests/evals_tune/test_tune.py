@@ -237,6 +237,31 @@ def test_changes_of_one_kind_are_tried_together_and_dropped_one_by_one(tmp_path:
     assert [proposal.name for proposal in result.kept] == ["format of plan_visit.day"]
 
 
+def test_a_bundle_that_harms_falls_to_its_pieces(tmp_path: Path) -> None:
+    """The format of one tool helps, that of the other spoils half of its tasks: only the first is kept."""
+
+    def act(session: Any, shown: dict[str, str]) -> tuple[str, dict[str, Any]]:
+        name, arguments = right(session)
+        told = "YYYY-MM-DD" in shown[name] if name != "raise_alarm" else True
+        number = int(session.task.id[1:])
+        if name == "plan_visit" and not told:
+            return name, {"day": "5/4"}
+        if name == "plan_trip":
+            return (name, arguments) if told == (number in helped) else (name, {"day": "5/4"})
+        return name, arguments
+
+    tuning, held_back = split_halves(suite().tasks)
+    trips = [int(item.id[1:]) for item in tuning if item.paths[0].calls[0].tool == "plan_trip"]
+    helped = set(trips)
+    assert any(item.paths[0].calls[0].tool == "plan_trip" for item in held_back)
+    result, _ = tuned(tmp_path, act, lint=False)
+    fates = {item.proposal.name: item.fate for item in result.tried}
+    assert fates["format together"] in ("by_chance", "not_confirmed")
+    assert fates["format of plan_visit.day"] == "kept"
+    assert fates["format of plan_trip.day"] in ("by_chance", "not_confirmed")
+    assert [proposal.name for proposal in result.kept] == ["format of plan_visit.day"]
+
+
 @pytest.mark.parametrize(
     ("better", "worse", "agreed"),
     [(1, 0, True), (6, 4, False), (0, 1, False), (0, 0, False), (14, 1, True), (2, 1, False)],

@@ -166,9 +166,11 @@ class _Tuning:
         try:
             with self._within_budget():
                 before = after = await self._standings([])
-                for proposal in await self._proposals():
+                waiting = await self._proposals()
+                while waiting:
+                    proposal = waiting.pop(0)
                     if proposal not in self.kept:
-                        await self._try_or_tell(proposal)
+                        waiting = self._pieces_first(await self._try_or_tell(proposal), waiting)
                 await self._remove()
                 after = await self._standings(self.kept)
                 whole = await self._last() if self.kept else None
@@ -185,12 +187,26 @@ class _Tuning:
         except BudgetEnded:
             self._ended = True
 
-    async def _try_or_tell(self, proposal: Proposal) -> None:
-        tried = len(self.tried)
+    async def _try_or_tell(self, proposal: Proposal) -> Tried:
+        tried = Tried(proposal=proposal, fate="not_tried")
         with self._within_budget():
-            await self._try(proposal)
-        if len(self.tried) == tried:
-            self.tried.append(Tried(proposal=proposal, fate="not_tried"))
+            tried = await self._try(proposal)
+        self.tried.append(tried)
+        if tried.fate == "kept":
+            self.kept += proposal.parts or (proposal,)
+            self.tried += [Tried(proposal=part, fate="kept") for part in proposal.parts]
+        return tried
+
+    def _pieces_first(self, tried: Tried, waiting: list[Proposal]) -> list[Proposal]:
+        """Of a bundle that the tuning half gained by and that was not kept, the pieces whose own tasks got better come next."""
+        if tried.fate == "kept" or tried.tuning is None or tried.tuning.mean <= 0:
+            return waiting
+        helped = [
+            piece
+            for piece in tried.proposal.parts
+            if piece in waiting and set(piece.tasks) & set(tried.tuning.better)
+        ]
+        return [*helped, *(proposal for proposal in waiting if proposal not in helped)]
 
     def _result(
         self, before: tuple[float, float], after: tuple[float, float], whole: Gain | None, ended: bool
@@ -261,7 +277,7 @@ class _Tuning:
 
     # --- trying
 
-    async def _try(self, proposal: Proposal) -> None:
+    async def _try(self, proposal: Proposal) -> Tried:
         spent = self.opened.spent
         changed = [*self.kept, proposal]
         own = [task for task in self.tuning if task.id in proposal.tasks]
@@ -274,15 +290,9 @@ class _Tuning:
             if tuning.mean > 0:
                 held = await self._gain(self.held_back, self.kept, changed)
                 fate = self._fate(proposal, held)
-        if fate == "kept":
-            self.kept += proposal.parts or (proposal,)
-        self.tried.append(
-            Tried(
-                proposal=proposal, fate=fate, tuning=tuning, held_back=held, spent=self.opened.spent - spent
-            )
+        return Tried(
+            proposal=proposal, fate=fate, tuning=tuning, held_back=held, spent=self.opened.spent - spent
         )
-        if fate == "kept":
-            self.tried += [Tried(proposal=part, fate="kept") for part in proposal.parts]
 
     def _fate(self, proposal: Proposal, held: Gain) -> Fate:
         """What the held-back half says of a proposal that the tuning half gains by."""
