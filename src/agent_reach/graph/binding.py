@@ -51,6 +51,7 @@ UNIT = "unit_conversion"
 NAMED_IN_TEXT = "named_in_text"
 PLAIN_TEXT = "plain_text"
 PLAIN_NUMBER = "plain_number"
+OPENAPI_LINK = "openapi_link"
 
 Key = tuple[str, ...]
 _WORD = re.compile(r"[a-z]{3,}")
@@ -71,7 +72,7 @@ _NUMERIC = frozenset({"integer", "number"})
 
 @dataclass(slots=True)
 class Match:
-    """One output field that can feed one input field: the rule and its strength 0..1 before context.
+    """One output field that can feed one input field: the rule, its strength 0..1 before context, and where it was said.
 
     Not frozen, since hundreds of thousands are made and a frozen record takes three times as long; nothing changes one.
     """
@@ -80,6 +81,7 @@ class Match:
     target: Field
     rule: str
     score: float
+    reason: str = ""
 
 
 def _description_words(text: str, limit: int = 16) -> tuple[str, ...]:

@@ -349,7 +349,7 @@ def output_fields(index: int, tool: Tool, observed: Mapping[str, Any] | None = N
     found: list[Field] = []
     if schema is not None and _says_something(schema):
         walk = _Walk(index, schema, origin, (head,) if head else (), _tells_of_many(tool))
-        walk.walk(_unwrapped(schema), "", (), (head,) if head else ())
+        walk.walk(unwrapped(schema), "", (), (head,) if head else ())
         found = walk.found
     if not found or all(field.path == "<root>" or field.is_key for field in found):
         found.extend(_from_docstring(index, tool, head))
@@ -428,7 +428,7 @@ def _says_something(schema: Mapping[str, Any]) -> bool:
     return bool(schema) and schema.get("type") != "null"
 
 
-def _unwrapped(schema: Mapping[str, Any]) -> Any:
+def unwrapped(schema: Mapping[str, Any]) -> Any:
     """The schema inside a single wrapper property (`result`, `returns`), which says nothing itself."""
     properties = schema.get("properties")
     if isinstance(properties, Mapping) and len(properties) == 1:

@@ -1,4 +1,4 @@
-"""Candidate edges from schemas and words: bindings of fields, weighed by context and joined to one structural score.
+"""Candidate edges from schemas, links and words: bindings of fields, weighed by context and joined to one structural score.
 
 The score says how likely it is that a value of the source's result is used as an argument of the target, in 0..1; it is a
 judgement from words, not a probability. Its constants stand in `weights`.
@@ -15,6 +15,7 @@ from typing import Any
 from agent_reach.graph.binding import Match, matches
 from agent_reach.graph.context import Context
 from agent_reach.graph.fields import Field, input_fields, noun_of, output_fields
+from agent_reach.graph.links import linked_matches
 from agent_reach.graph.weights import DEFAULT_WEIGHTS, EdgeWeights
 from agent_reach.records.graph import Binding
 from agent_reach.records.tool import Tool
@@ -44,6 +45,7 @@ class Candidate:
                 source_field=match.source.path,
                 target_field=match.target.path,
                 score=round(score, 4),
+                reason=match.reason,
             )
             for score, match in self.matches[:MAX_BINDINGS]
         )
@@ -82,15 +84,13 @@ def infer_edges(
     context = Context(tools, nouns, ins, outs, weights)
     result = Inferred(fed=[{} for _ in tools], inputs=ins)
     by_pair: dict[tuple[int, int], list[tuple[float, Match]]] = defaultdict(list)
+    linked: dict[Field, float] = {}
+    for match in linked_matches(tools, ins, outs):  # first, so that of equals the link stands in the evidence
+        _add(result, by_pair, match.score, match)
+        linked[match.target] = max(match.score, linked.get(match.target, 0.0))
     for group in matches(outputs, inputs):
-        target = group[0].target
-        for score, match in _competed(group, context):
-            if score >= WEAKEST:
-                giver = match.source.tool
-                by_pair[(giver, target.tool)].append((score, match))
-                fed = result.fed[target.tool]
-                if giver != target.tool and score > fed.get(target.path, 0.0):
-                    fed[target.path] = score
+        for score, match in _competed(group, context, linked.get(group[0].target, 0.0)):
+            _add(result, by_pair, score, match)
     result.edges = {pair: _joined(found, weights) for pair, found in by_pair.items()}
     for fed in result.fed:
         for path, score in fed.items():
@@ -98,13 +98,26 @@ def infer_edges(
     return result
 
 
-def _competed(group: list[Match], context: Context) -> list[tuple[float, Match]]:
+def _add(
+    result: Inferred, by_pair: dict[tuple[int, int], list[tuple[float, Match]]], score: float, match: Match
+) -> None:
+    """Keep a weighed match, unless it is weaker than `WEAKEST`."""
+    if score < WEAKEST:
+        return
+    giver, taker, path = match.source.tool, match.target.tool, match.target.path
+    by_pair[(giver, taker)].append((score, match))
+    fed = result.fed[taker]
+    if giver != taker and score > fed.get(path, 0.0):
+        fed[path] = score
+
+
+def _competed(group: list[Match], context: Context, linked: float) -> list[tuple[float, Match]]:
     """Bindings of one input, weighed; of many tools that offer the same, those of the input's own service stay strong.
 
-    Twenty logins all give a session: the one that shares the rarest words with the taker is meant.
+    `linked` is the strength of the strongest link to the input: a guess is outdone by it as by a better guess. Twenty logins all give a session: the one that shares the rarest words with the taker is meant.
     """
     weighed = [(context.weigh(match), match) for match in group]
-    best = max(score for score, _ in weighed)
+    best = max(linked, *(score for score, _ in weighed))
     outdone = context.weights.outdone
     weighed = (
         [(score * (outdone + (1 - outdone) * score / best), match) for score, match in weighed]

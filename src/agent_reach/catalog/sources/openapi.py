@@ -1,8 +1,8 @@
 """OpenAPI 3 documents as a source: one operation, one tool.
 
 Parameters and body become one argument object, the success response the output schema, the method the effect hints,
-security schemes the needs. How a call is to be sent is kept in the definition under `_meta` (`CALL_KEY`). Only references
-inside the document are followed; Swagger 2 is refused with advice.
+security schemes the needs. How a call is to be sent is kept in the definition under `_meta` (`CALL_KEY`), the links of its
+responses beside it. Only references inside the document are followed; Swagger 2 is refused with advice.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from agent_reach.catalog.catalog import SourceInfo
 from agent_reach.catalog.findings import make_finding
 from agent_reach.catalog.gather import Gatherer
 from agent_reach.catalog.sources.components import MAX_DEFINITIONS, Components
+from agent_reach.catalog.sources.openapi_links import LINKS_KEY, LinkReader, ListedOperation
 from agent_reach.errors import CatalogError
 from agent_reach.records.tool import Effect, Needs
 
@@ -105,6 +106,7 @@ class _OpenApiReader:
         self.options = options
         self.gatherer = gatherer
         self.names: set[str] = set()
+        self.listed: list[ListedOperation] = []
         self.parts = Components(document, self.too_many)
         self.is_3_0 = str(document.get("openapi")).startswith("3.0")
 
@@ -122,6 +124,7 @@ class _OpenApiReader:
                 operation = found.get(method)
                 if isinstance(operation, dict):
                     self.operation(path, method, found, operation)
+        self.add_links()
 
     def too_many(self, tool: str) -> None:
         """Tell that a tool needs more component schemas than are kept."""
@@ -163,6 +166,7 @@ class _OpenApiReader:
         if output is not None:
             entry["outputSchema"] = output
         self.add(entry, method, self.needs(operation))
+        self.listed.append(ListedOperation(name, path, method, operation, call))
 
     def add(self, entry: dict[str, Any], method: str, needs: Needs) -> None:
         server = self.options.server or ""
@@ -327,6 +331,33 @@ class _OpenApiReader:
                         self.parts.attach_definitions(made, name)
                         return made
         return None
+
+    # -- links ---------------------------------------------------------------------------------------------
+
+    def add_links(self) -> None:
+        """Put the links of each operation beside the way it is called, once the arguments of all tools are known."""
+        reader = LinkReader(self.parts, self.listed, self.broken_link)
+        for listed in self.listed:
+            found = reader.links(listed)
+            identity = (self.options.server or "", listed.tool)
+            tool = self.gatherer.tools.get(identity)
+            meta = tool.original.get("_meta") if tool is not None else None
+            if found and tool is not None and isinstance(meta, Mapping) and meta.get(CALL_KEY) == listed.call:
+                original = {**tool.original, "_meta": {**meta, LINKS_KEY: found}}
+                self.gatherer.tools[identity] = replace(tool, original=original)
+
+    def broken_link(self, listed: ListedOperation, pointer: str, detail: str) -> None:
+        """Tell what is wrong with a link."""
+        self.gatherer.note(
+            make_finding(
+                "operation_note",
+                listed.tool,
+                pointer,
+                severity="warning",
+                source=self.options.where,
+                detail=detail,
+            )
+        )
 
     # -- needs ---------------------------------------------------------------------------------------------
 
