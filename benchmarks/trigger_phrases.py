@@ -2,11 +2,13 @@
 
     AGENT_REACH_MODEL=model.gguf AGENT_REACH_SERVERS=FOLDER python benchmarks/trigger_phrases.py --run [--exposure all,reach] [--kind must]
     python benchmarks/trigger_phrases.py [--json FILE]
+    AGENT_REACH_SERVERS=FOLDER python benchmarks/trigger_phrases.py --recall
 
 With `--run` the model answers the store's suite twice per exposure, with the descriptions as they are and with the three
 phrases for each tool of `trigger_phrases.yaml`, which were written from the descriptions and not from any task. Traces are
 kept in `recordings/triggers-EXPOSURE-ARM.jsonl`, with the model's digest and settings in each; what was made is not made
-again. Without `--run` they are scored, and no model and no server is needed.
+again. Without `--run` they are scored, and no model and no server is needed. `--recall` asks no model: how many of the needed
+tools are among the eight that the reach layer finds, with and without the phrases.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agent_reach import Catalog, Suite, run, score
+from agent_reach import Catalog, Reach, Suite, run, score
 from agent_reach.config.run import load_run_config
 from agent_reach.config.settings import AgentConfig, RunConfig
 from agent_reach.evals.runner_setup import RunOptions
@@ -221,6 +223,20 @@ def compare() -> list[dict[str, Any]]:
     return rows
 
 
+def recall(catalog: Catalog) -> None:
+    """Print how many needed tools the reach layer shows among eight."""
+    for arm in ARMS:
+        reach = Reach(with_phrases(catalog) if arm == "triggers" else catalog)
+        shown = needed = 0
+        for task in Suite.load(STORE / "suite.yaml").tasks:
+            if task.kind == "must":
+                found = {one.tool.key for one in reach.find(task.query, k=8)}
+                golds = [call.tool for path in task.paths[:1] for call in path.calls]
+                needed += len(golds)
+                shown += sum(gold in found for gold in golds)
+        print(f"{arm}: {shown}/{needed} needed tools among eight of {len(catalog)}")
+
+
 def main() -> None:
     """Record, or score what was recorded."""
     parser = argparse.ArgumentParser(
@@ -228,6 +244,7 @@ def main() -> None:
     )
     parser.add_argument("--run", action="store_true")
     parser.add_argument("--exposure", default="all,reach")
+    parser.add_argument("--recall", action="store_true")
     parser.add_argument("--kind", default="", help="With --run: only tasks of these kinds.")
     parser.add_argument("--archive", type=Path, default=Path(".agent-reach/triggers"))
     parser.add_argument("--json", type=Path)
@@ -241,6 +258,9 @@ def main() -> None:
                 chosen = with_phrases(catalog) if arm == "triggers" else catalog
                 kinds = [kind for kind in options.kind.split(",") if kind]
                 record(exposure, arm, model.resolve(), chosen, options.archive.resolve(), kinds)
+    if options.recall:
+        recall(whole_catalog(Path(os.environ["AGENT_REACH_SERVERS"])))
+        return
     rows = compare()
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
