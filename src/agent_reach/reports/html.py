@@ -14,8 +14,10 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
+from agent_reach.errors import InputError
 from agent_reach.records.message import Language
 from agent_reach.records.report import Report
 from agent_reach.reports import html_sections as sections
@@ -29,6 +31,10 @@ from agent_reach.reports.lost import LostDecision, lost_decisions
 TASK_CHUNK = 500
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_SVG_START = re.compile(
+    r"(?:<\?xml[^>]*>|<!--(?:(?!-->).)*+-->|<!DOCTYPE[^>\[]*>|\s++)*+<svg[\s>]", re.DOTALL
+)
+MAX_MAP_BYTES = 5_000_000
 
 
 def render_html(report: Report, language: Language = "en", *, map_svg: str = "") -> str:
@@ -75,6 +81,27 @@ def render_html(report: Report, language: Language = "en", *, map_svg: str = "")
         data=_data(report, lost, language),
     )
     return _SURROGATES.sub("\ufffd", page)
+
+
+def read_map_picture(path: Path) -> str:
+    """The SVG text of a map's picture; raises `InputError` for another kind of file and above `MAX_MAP_BYTES` bytes."""
+    again = "write one with `agent-reach map --format svg --output map.svg`"
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_MAP_BYTES + 1)
+    except OSError as error:
+        raise InputError(
+            f"cannot read: {error.strerror or error}", where=str(path), next_step=again
+        ) from error
+    if len(raw) > MAX_MAP_BYTES:
+        raise InputError(
+            f"is larger than {MAX_MAP_BYTES:,} bytes", where=str(path),
+            next_step="draw fewer tools (`map: {drawn: 100}` in reach.yaml), or keep the map beside the report",
+        )  # fmt: skip
+    text = raw.decode("utf-8-sig", "replace")
+    if _SVG_START.match(text) is None:
+        raise InputError("is no SVG picture", where=str(path), next_step=again)
+    return text
 
 
 def _as_number(item: tuple[str, float]) -> tuple[int, str]:
