@@ -134,7 +134,8 @@ class Meaning:
 
         time.sleep(0.3)
         return np.array(
-            [[1.0, 0.0] if "blorp" in text or "send" in text else [0.0, 1.0] for text in texts], dtype=np.float32
+            [[1.0, 0.0] if "blorp" in text or "send" in text else [0.0, 1.0] for text in texts],
+            dtype=np.float32,
         )
 
 
@@ -156,8 +157,12 @@ def test_settings_of_the_reach_layer_are_checked() -> None:
     assert caught.value.next_step == "did you mean 'embedder'?"
     with pytest.raises(ConfigError, match="no embedder is named 'x'"):
         expose(mode="reach", settings={"embedder": "x"})
-    with pytest.raises(ConfigError, match="is no number of tools"):
-        expose(mode="reach", settings={"limit": "many"})
+    for key, value in (("limit", "many"), ("k", 0), ("k", "3"), ("k", True)):
+        with pytest.raises(ConfigError, match="is no number of tools") as caught:
+            expose(mode="reach", settings={key: value})
+        assert caught.value.where == f"exposure.reach.{key}"
+    with pytest.raises(ConfigError, match="no embedder is named 'function'"):
+        expose(mode="reach", settings={"embedder": "function"})
 
 
 def test_an_embedder_that_fails_ends_the_run_instead_of_measuring_half_of_it(

@@ -233,6 +233,8 @@ CATALOG = catalog()
         (SweepOptions(tools=(61,)), "there are 60"),
         (SweepOptions(tools=(0,)), "at least one"),
         (SweepOptions(position=(1.5,)), "share of the list"),
+        (SweepOptions(tokens=(1_000_000_000,)), "tokens of load"),
+        (SweepOptions(passages=(1_000_000,)), "passages are asked for"),
     ],
 )
 def test_what_cannot_be_swept_is_refused(tmp_path: Path, options: SweepOptions, words: str) -> None:

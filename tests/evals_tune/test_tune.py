@@ -414,6 +414,20 @@ def test_where_the_budget_ends_what_was_kept_is_still_compared(tmp_path: Path) -
     assert result.whole.mean == pytest.approx(0.6)
 
 
+def test_a_budget_below_the_baseline_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not reach the baseline of 12") as caught:
+        tuned(tmp_path, lint=False, budget=3)
+    assert "at least 12" in caught.value.next_step
+
+
+def test_a_pull_request_says_what_was_not_tried(tmp_path: Path) -> None:
+    result, _ = tuned(tmp_path, tasks=Suite.from_tasks(suite().tasks[:10]), lint=False, budget=24)
+    waiting = sum(item.fate == "not_tried" for item in result.tried)
+    assert waiting
+    assert f"{waiting} more proposals were not tried" in pull_request_text(result, "en")
+    assert "scripted, suite" in pull_request_text(result, "en")
+
+
 def test_the_last_comparison_uses_fresh_attempts(tmp_path: Path) -> None:
     result, agent = tuned(tmp_path, lint=False, noise=0.0001, repeats=1)
     exact, sure = tuned(tmp_path, lint=False, repeats=1)

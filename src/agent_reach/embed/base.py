@@ -12,6 +12,8 @@ EMBEDDERS = {
     "function": "agent_reach.embed.function:FunctionEmbedder",
 }
 """The built-in embedders: name to class."""
+BY_NAME = ("encoder",)
+"""Those that need nothing but their name; an endpoint needs an address, a function is given as one."""
 ENTRY_POINTS = "agent_reach.embedders"
 """The entry-point group in which installed packages name further ones."""
 
@@ -66,11 +68,15 @@ def _named(name: str) -> Embedder:
     from agent_reach.errors import ConfigError
 
     where = EMBEDDERS.get(name)
-    if where is None:
-        for point in entry_points(group=ENTRY_POINTS):
-            if point.name == name:
-                return _remembering(point.load()())
-        raise ConfigError(f"no embedder is named {name!r}", next_step=f"known: {', '.join(EMBEDDERS)}")
+    if where is None or name not in BY_NAME:
+        installed = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+        if name in installed:
+            return _remembering(installed[name].load()())
+        known = ", ".join((*BY_NAME, *installed))
+        raise ConfigError(
+            f"no embedder is named {name!r}",
+            next_step=f"known by name: {known}; an endpoint is written {{base_url: ..., model: ...}}",
+        )
     module, _, attribute = where.partition(":")
     return _remembering(getattr(import_module(module), attribute)())
 

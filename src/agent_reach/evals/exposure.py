@@ -247,10 +247,11 @@ def _limited(chosen: Sequence[Tool], most: int, pinned: Sequence[str]) -> tuple[
 
 def _build_reach(catalog: Catalog, config: ExposureConfig) -> Any:
     from agent_reach.router.reach import Reach
-    from agent_reach.router.reach_config import LAYER, layer_options, refuse_unknown
+    from agent_reach.router.reach_config import LAYER, layer_options, refuse_unknown, tool_count
 
     where = "exposure.reach"
     refuse_unknown(config.settings, (*LAYER, "k"), where)
+    tool_count(config.settings, "k", where)
     reach = Reach(catalog, **layer_options(config.settings, where))
     if not reach.wait_for_vectors() and reach.vectors is not None and reach.vectors.failure is not None:
         raise ConfigError(

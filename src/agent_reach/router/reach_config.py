@@ -47,18 +47,13 @@ def reach_of_project(path: str | Path, environment: Mapping[str, str]) -> Reach:
 
 def layer_options(settings: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Arguments of `Reach` from settings in file form (those of `LAYER`); raises `ConfigError` with the place."""
-    limit = settings.get("limit")
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
-        raise ConfigError(
-            f"{limit!r} is no number of tools", where=f"{where}.limit", next_step="write limit: 40"
-        )
     return {
         "embedder": _embedder(settings.get("embedder"), where),
         "segmenter": _segmenter(settings.get("segmenter"), where),
         "pins": _texts(settings, "pins", where),
         "allow": _texts(settings, "allow", where),
         "deny": _texts(settings, "deny", where),
-        "limit": limit,
+        "limit": tool_count(settings, "limit", where),
         "execution": _options(
             "agent_reach.router.execute_records", "ExecutionPolicy", settings, "execution", where
         ),
@@ -66,6 +61,16 @@ def layer_options(settings: Mapping[str, Any], where: str) -> dict[str, Any]:
             "agent_reach.router.normalize", "NormalizeOptions", settings, "normalize", where
         ),
     }
+
+
+def tool_count(settings: Mapping[str, Any], key: str, where: str) -> int | None:
+    """A number of tools, at least one, or None where the key is absent."""
+    value = settings.get(key)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise ConfigError(
+            f"{value!r} is no number of tools", where=f"{where}.{key}", next_step=f"write {key}: 8"
+        )
+    return value
 
 
 def refuse_unknown(settings: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Axis = Literal["tools", "position", "passages", "tokens"]
 AXES: tuple[Axis, ...] = ("tools", "position", "passages", "tokens")
 Exposed = Literal["all", "reach"]
+MOST_TOKENS, MOST_PASSAGES = 2_000_000, 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +104,18 @@ def _check_counts(pool: Catalog, options: SweepOptions) -> None:
             f"{max(asked):g} tools are asked for, and there are {len(pool)}",
             where="--tools",
             next_step="ask for fewer, or add another catalog with --distractors FILE",
+        )
+    if any(value > MOST_TOKENS for value in options.values("tokens")):
+        raise InputError(
+            f"more than {MOST_TOKENS:,} tokens of load are asked for",
+            where="--tokens",
+            next_step="stay within what a model can be sent",
+        )
+    if any(value > MOST_PASSAGES for value in options.values("passages")):
+        raise InputError(
+            f"more than {MOST_PASSAGES:,} passages are asked for",
+            where="--passages",
+            next_step="ask for fewer",
         )
     if any(not 0 <= value <= 1 for value in options.values("position")):
         raise InputError("a position is a share of the list, 0 to 1", where="--position")

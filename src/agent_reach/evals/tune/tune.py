@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from agent_reach.catalog.similar import similar_pairs
 from agent_reach.config.settings import RunConfig
+from agent_reach.errors import InputError
 from agent_reach.evals.interventions.base import Situation
 from agent_reach.evals.statistics import ratio_interval
 from agent_reach.evals.trials.laboratory import BudgetEnded, Laboratory, LaboratoryOptions
@@ -157,9 +158,16 @@ class _Tuning:
 
     async def run(self) -> TuneResult:
         opened = self.opened
-        opened.begin(
-            opened.cost([(opened.untouched(task), self.options.repeats) for task in opened.suite.tasks])
+        baseline = opened.cost(
+            [(opened.untouched(task), self.options.repeats) for task in opened.suite.tasks]
         )
+        if opened.left is not None and baseline > opened.left:
+            raise InputError(
+                f"the budget of {opened.left} attempts does not reach the baseline of {baseline}",
+                where="--budget",
+                next_step=f"give at least {baseline}, or a smaller suite; --dry-run says what all of it may cost",
+            )
+        opened.begin(baseline)
         interrupted = True
         before = after = (0.0, 0.0)
         whole: Gain | None = None
