@@ -172,7 +172,7 @@ def pull_request_text(result: TuneResult, language: Language) -> str:
         (Message("### Kept", "### 保留"), ("kept",)),
         (
             Message("### Tried and left out", "### 尝试后未采用"),
-            ("unconfirmed", "removed", "not_confirmed", "no_gain"),
+            ("unconfirmed", "removed", "by_chance", "not_confirmed", "no_gain"),
         ),
     ):
         rows = [item for item in result.tried if item.fate in fates]
@@ -180,6 +180,13 @@ def pull_request_text(result: TuneResult, language: Language) -> str:
             lines += [words.text(language), "", heads, "| --- | --- | --- | --- | --- |"]
             lines += [_row(item, language) for item in rows]
             lines.append("")
+    waiting = sum(item.fate == "not_tried" for item in result.tried)
+    if waiting:
+        said = Message(
+            f"{waiting} more proposals were not tried: the budget ended.",
+            f"另有 {waiting} 个提案未尝试：预算已用完。",
+        )
+        lines += [said.text(language), ""]
     changes = settings_changes(result)
     if changes:
         lines += [Message("### Settings of the run", "### 运行设置").text(language), ""]
@@ -187,9 +194,9 @@ def pull_request_text(result: TuneResult, language: Language) -> str:
         lines.append("")
     lines.append(
         Message(
-            f"Agent {result.agent} {result.model}, suite {result.suite}; {result.spent} attempts. Gains are points of the mean "
+            f"Agent {' '.join(filter(None, (result.agent, result.model)))}, suite {result.suite}; {result.spent} attempts. Gains are points of the mean "
             "standing (share of right decisions, less over-calls) with 95% intervals by task.",
-            f"代理 {result.agent} {result.model}，任务集 {result.suite}；{result.spent} 次尝试。收益为平均得分（正确决策比例减过度调用）的百分点，附按任务的 95% 区间。",
+            f"代理 {' '.join(filter(None, (result.agent, result.model)))}，任务集 {result.suite}；{result.spent} 次尝试。收益为平均得分（正确决策比例减过度调用）的百分点，附按任务的 95% 区间。",
         ).text(language)
     )
     return "\n".join(lines) + "\n"
