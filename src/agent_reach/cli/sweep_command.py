@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent_reach.evals.sweep.points import SweepOptions
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
+_OWN_DISTRACTORS = ("catalog", "near")
 
 
 @click.command("sweep", context_settings={"help_option_names": ["-h", "--help"]})
@@ -86,11 +87,15 @@ def command(
     Lists are nested: 20 tools hold the 10. Attempts in which nothing differs are made once. Exit code 3 when more than 5% of
     the attempts were lost.
     """
+    from agent_reach.cli.targets import files_of_run
     from agent_reach.evals.runner_setup import RunOptions, resolve_config
     from agent_reach.evals.trials.laboratory import LaboratoryOptions
 
     environment = dict(os.environ)
     settings = resolve_config(config, environment)
+    places = {"csv": csv_file, "json": json_file, "svg": svg, "html": html}
+    given = {"distractors": axes["distractors"], "catalog of --predict": predict, "report": report_file}
+    _check_given(places, given, axes["target"], files_of_run(settings, config=config, suite=suite))
     if predict is not None:
         _predict(settings, predict, report_file, environment, as_json=as_json, language=language)
         return EXIT_GOOD
@@ -114,7 +119,7 @@ def command(
         return EXIT_GOOD
     with listener:
         result = sweep(settings, options, suite=suite, laboratory=laboratory)
-    _write(result, {"csv": csv_file, "json": json_file, "svg": svg, "html": html}, language)
+    _write(result, places, language)
     if as_json:
         print_json(sweep_document(result))
     else:
@@ -122,6 +127,21 @@ def command(
             echo(line)
     total = result.lost + sum(point.attempts for point in result.points)
     return EXIT_UNDECIDED if total and result.lost / total > 0.05 else EXIT_GOOD
+
+
+def _check_given(
+    places: dict[str, Path | None], given: dict[str, Any], target: float, read: dict[str, Any]
+) -> None:
+    """Refuse what no sweep can be asked for, before anything is loaded or run."""
+    from agent_reach.cli.targets import check_targets
+    from agent_reach.errors import InputError
+
+    if target != target:  # only NaN; a range of numbers lets it pass
+        raise InputError("nan is no share", where="--target", next_step="give a number from 0 to 1")
+    flags = {"csv": "--csv", "json": "--json-file", "svg": "--svg", "html": "--html"}
+    if given["distractors"] in _OWN_DISTRACTORS:
+        given = {**given, "distractors": None}
+    check_targets({flags[name]: place for name, place in places.items()}, {**read, **given})
 
 
 def _say_cost(cost: Any, language: Language) -> None:
@@ -145,7 +165,7 @@ def _options(axes: dict[str, Any], environment: dict[str, str]) -> SweepOptions:
         )
     named = axes["distractors"]
     other = None
-    if named not in ("catalog", "near"):
+    if named not in _OWN_DISTRACTORS:
         from agent_reach.catalog.catalog import Catalog
 
         other = Catalog.load(named, environment=environment)

@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_reach.errors import InputError
+
+if TYPE_CHECKING:
+    from agent_reach.config.settings import RunConfig
 
 
 def check_targets(targets: Mapping[str, Path | None], inputs: Mapping[str, Any] | None = None) -> None:
@@ -38,6 +41,27 @@ def check_targets(targets: Mapping[str, Path | None], inputs: Mapping[str, Any] 
             )
         seen[place] = flag
         _check_writable(flag, target, place)
+
+
+def files_of_run(settings: RunConfig, *, config: str, suite: str | None) -> dict[str, Any]:
+    """What a run reads, by name, for `check_targets`: its configuration, tools, suites (all that are configured, and the
+    one that is named), and the files of its agent and functions."""
+    folder = Path(settings.folder)
+    return {
+        "configuration": config,
+        "project file": settings.source,
+        "tool list": settings.catalog,
+        "overlay": settings.overlay,
+        "suite": [*settings.suites.values(), suite],
+        "agent's code": _module_file(folder, settings.agent.function),
+        "agent's traces": settings.agent.traces,
+        "agent's model": settings.agent.model_file,
+        "functions of the tools": _module_file(folder, settings.execution.handlers),
+    }
+
+
+def _module_file(folder: Path, named: str) -> Path:
+    return folder / f"{named.split(':')[0].removesuffix('.py')}.py"
 
 
 def _paths(value: Any) -> Iterable[Path]:
