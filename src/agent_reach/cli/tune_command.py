@@ -83,13 +83,14 @@ def command(
     Writes a new overlay file and never a source. Exit code 3 when more than 5% of the attempts were lost.
     """
     from agent_reach.cli.progress import progress_listener
+    from agent_reach.cli.targets import check_targets, files_of_run
     from agent_reach.evals.runner_setup import RunOptions, resolve_config
+    from agent_reach.evals.suite.importers.run import refuse_present
     from agent_reach.evals.trials.laboratory import LaboratoryOptions
     from agent_reach.evals.tune.tune import TuneOptions, tune, tune_cost
     from agent_reach.evals.tune.writing import (
         overlay_text,
         pull_request_text,
-        refuse_sources,
         tune_document,
         tune_lines,
     )
@@ -113,14 +114,9 @@ def command(
             )
             echo(said.text(language))
         return EXIT_GOOD
-    sources = (
-        settings.overlay,
-        settings.source,
-        settings.catalog if isinstance(settings.catalog, str) else "",
-    )
-    for path in (output, markdown, json_file):
-        if path is not None:
-            refuse_sources(path, sources, force=force)
+    targets = {"--output": output, "--markdown": markdown, "--json-file": json_file}
+    check_targets(targets, files_of_run(settings, config=config, suite=suite))
+    refuse_present([path for path in targets.values() if path is not None], force)
     writer = _writer(settings, environment) if with_model else None
     with listener:
         result = tune(settings, suite=suite, options=options, laboratory=laboratory, writer=writer)

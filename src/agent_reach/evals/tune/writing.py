@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_reach.config.documents import parse_yaml
-from agent_reach.errors import CatalogError, InputError
+from agent_reach.errors import CatalogError
 from agent_reach.evals.tune.proposals import merged
 from agent_reach.evals.tune.tune import Gain, Tried, TuneResult
 from agent_reach.records.codec import to_json
@@ -45,21 +45,6 @@ def overlay_text(result: TuneResult, existing: str) -> str:
         head += f"# Holds everything of {Path(existing).name}.\n"
     body = yaml.safe_dump(tuned_overlay(result, existing), allow_unicode=True, sort_keys=False, width=110)
     return head + str(body)
-
-
-def refuse_sources(path: Path, sources: tuple[str, ...], *, force: bool) -> None:
-    """Refuse to write over a file that the run reads, and over any other that is there unless forced."""
-    for source in sources:
-        if source and Path(source).exists() and path.exists() and path.samefile(source):
-            raise InputError(
-                "this is a source of the run, which is never written",
-                where=str(path),
-                next_step="give another file to --output",
-            )
-    if path.exists() and not force:
-        raise InputError(
-            "the file is there already", where=str(path), next_step="give --force, or another name"
-        )
 
 
 def settings_changes(result: TuneResult) -> dict[str, Any]:
