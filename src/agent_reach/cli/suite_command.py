@@ -269,6 +269,7 @@ def draft(
     language: Language,
 ) -> None:
     """Draft tasks from the catalog and from traces, failures first; every one is marked for review."""
+    from agent_reach.cli.targets import check_targets
     from agent_reach.cli.trace_sources import read_traces
     from agent_reach.evals.draft.draft import draft_suite
     from agent_reach.evals.suite.importers.run import refuse_present
@@ -277,6 +278,14 @@ def draft(
     from agent_reach.records.message import Message
 
     around = surroundings(config, os.environ)
+    read = {
+        "suite": around.suites.get(suite, suite) if suite else None,
+        "tool list": catalog or around.catalog,
+        "overlay": [overlay, around.overlay],
+        "configuration": [str(config or ""), around.source],
+        "traces": [*trace_files, (store_url or "").removeprefix("sqlite:///")],
+    }
+    check_targets({"--output": output}, read)
     traces = read_traces(trace_ids, trace_files, store_url)
     optional = bool(traces) and only_traces and not catalog and not around.catalog
     tools = None if optional else around.load_catalog(os.environ, catalog=catalog, overlay=overlay)
