@@ -66,30 +66,36 @@ def command(
 
     REPORT is a report.json, a folder that holds one, or the id of a run under .agent-reach/runs.
     """
+    from agent_reach.cli.idle_flags import refuse_idle_flags
     from agent_reach.reports.explain import choose_attempt, explain_document, explain_lines, find_task
     from agent_reach.reports.json_report import read_report
     from agent_reach.reports.locate import locate_report
 
-    document = read_report(locate_report(report))
+    if not prove:
+        refuse_idle_flags(
+            "--prove",
+            "dry_run",
+            "output",
+            "prove_attempts",
+            "budget",
+            "all_causes",
+            "resume",
+            "suite",
+            "config",
+        )
+    place = locate_report(report)
+    document = read_report(place)
     found = find_task(document, task)
     if prove:
         from agent_reach.cli.proof_output import prove_and_show
-        from agent_reach.cli.targets import check_targets
+        from agent_reach.cli.targets import check_targets, files_of_run
         from agent_reach.evals.runner_setup import resolve_config
 
         environment = dict(os.environ)
         settings = resolve_config(config, environment)
         chosen_suite = suite or next(iter(document.run.suites), None)
-        check_targets(
-            {"--output": output},
-            {
-                "configuration": config,
-                "project file": settings.source,
-                "tool list": settings.catalog,
-                "overlay": settings.overlay,
-                "suite": [*settings.suites.values(), chosen_suite],
-            },
-        )
+        read = files_of_run(settings, config=config, suite=chosen_suite)
+        check_targets({"--output": output}, {"report": place, **read})
         prove_and_show(
             document,
             settings,

@@ -101,11 +101,14 @@ def command(
     Exit code 0 when the run finished; 1 with --fail-under, --fail-over or --confirm without a pass; 3 when more than
     5% of the attempts were lost to model, servers or network.
     """
+    from agent_reach.cli.idle_flags import refuse_idle_flags
     from agent_reach.cli.progress import progress_listener
     from agent_reach.evals.runner import run
     from agent_reach.evals.runner_limits import parse_limit
     from agent_reach.evals.runner_setup import RunOptions, resolve_config
 
+    if not prove:
+        refuse_idle_flags("--prove", "prove_attempts", "prove_budget", "prove_all_causes")
     environment = dict(os.environ)
     settings = resolve_config(config, environment)
     if prove:
@@ -152,26 +155,32 @@ def command(
         )
         echo(hint.text(language), err=True)
         raise
+    proofs: Any = None
     if prove:
-        from agent_reach.cli.proof_output import prove_and_show
+        from agent_reach.cli.proof_output import prove_and_write
+        from agent_reach.evals.interventions.prove import ProveOptions
 
         archived = Path(settings.archive) / result.run.id / "report.json"
-        result = prove_and_show(
+        proofs = prove_and_write(
             result,
             settings,
             suite=suite,
             environment=environment,
             language=language,
-            attempts=prove_attempts,
+            options=ProveOptions(attempts=prove_attempts, all_causes=prove_all_causes),
             budget=prove_budget,
-            all_causes=prove_all_causes,
             resume=resume,
             quiet=quiet,
             outputs=(archived, report) if report else (archived,),
-            to_stderr=as_json,
         )
+        result = proofs.report
     _write_forms(result, {"html": html, "markdown": markdown, "junit": junit}, language)
     _show(result, language, as_json=as_json)
+    if proofs is not None:
+        from agent_reach.cli.proof_output import short_proof_lines, show_lines
+
+        place = str(report) if report else result.run.id
+        show_lines(short_proof_lines(proofs, language, place=place), err=as_json)
     if not result.sufficient:
         return EXIT_UNDECIDED
     if gate is not None:
@@ -187,22 +196,10 @@ def _refuse_inputs_as_outputs(
     suite: str | None,
     confirm: Path | None,
 ) -> None:
-    from agent_reach.cli.targets import check_targets
+    from agent_reach.cli.targets import check_targets, files_of_run
 
-    check_targets(
-        outputs,
-        {
-            "configuration": config,
-            "project file": settings.source,
-            "tool list": settings.catalog,
-            "overlay": settings.overlay,
-            "suite": [*settings.suites.values(), suite],
-            "baseline of --confirm": confirm,
-            "agent's code": Path(settings.folder)
-            / f"{settings.agent.function.split(':')[0].removesuffix('.py')}.py",
-            "agent's traces": settings.agent.traces,
-        },
-    )
+    read = files_of_run(settings, config=config, suite=suite)
+    check_targets(outputs, {**read, "baseline of --confirm": confirm})
 
 
 def _show(report: Any, language: Language, *, as_json: bool) -> None:
