@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,16 @@ from agent_reach.catalog.catalog import Catalog
 from agent_reach.config.settings import AgentConfig, ExecutionConfig, ExposureConfig, SurfaceConfig
 from agent_reach.errors import InputError, ModelError
 from agent_reach.evals.agents.base import UnusableModelError
-from agent_reach.evals.interventions.prove import ProofResult, ProveOptions, proof_cost, prove
+from agent_reach.evals.interventions.prove import (
+    ProofResult,
+    ProvedDecision,
+    ProveOptions,
+    proof_cost,
+    prove,
+)
 from agent_reach.evals.runner import run
 from agent_reach.evals.runner_setup import RunOptions
+from agent_reach.evals.suite.load import Suite
 from agent_reach.evals.trials.comparison import Share, difference_interval, judge
 from agent_reach.evals.trials.laboratory import LaboratoryOptions
 from agent_reach.records.report import Report
@@ -112,6 +119,57 @@ def test_a_budget_is_never_exceeded_and_resume_makes_only_the_rest(tmp_path: Pat
     assert first.kept == second.kept != whole.kept
     assert first.spent + second.spent == whole.spent
     assert second.decisions[0].verdicts["context_overload"] == "proved"
+
+
+def many(planted: World, count: int) -> World:
+    """The same task several times."""
+
+    @dataclass(frozen=True)
+    class Many(World):
+        @property
+        def suite(self) -> Suite:
+            tasks = [replace(planted.task, id=f"task_{number}") for number in range(count)]
+            return Suite.from_tasks(tasks, name="planted")
+
+    return Many(**{item.name: getattr(planted, item.name) for item in fields(planted)})
+
+
+def test_a_budget_is_spent_on_every_decision_before_any_gets_a_second_experiment(tmp_path: Path) -> None:
+    planted = many(world("context_overload"), 4)
+    report = lost_report(planted, tmp_path)
+    first = put_to_proof(
+        planted, tmp_path, report, noise=0.001, attempts=3, budget=4 * 2 * 3, all_causes=True
+    )
+    assert first.spent == 24
+    assert first.ended_early
+    for decision in first.decisions:
+        assert decision.untouched[1] == 3
+        assert {len(made) for made in run_trials(decision).values()} <= {0, 1}
+        assert run_trials(decision)[decision.suspected[0]], decision.task_id
+        assert not decision.pairs
+    rest = put_to_proof(planted, tmp_path, report, noise=0.001, attempts=3, resume=True, all_causes=True)
+    whole = put_to_proof(planted, tmp_path, report, noise=0.001, attempts=3, all_causes=True)
+    assert first.spent + rest.spent == whole.spent
+
+
+def run_trials(decision: ProvedDecision) -> dict[str, list[str]]:
+    return {
+        cause: [trial.intervention for trial in trials if not trial.not_run]
+        for cause, trials in decision.trials.items()
+    }
+
+
+def test_what_was_not_run_says_what_it_needs_and_nothing_else(tmp_path: Path) -> None:
+    from agent_reach.reports.proof_text import trial_text
+
+    planted = world("wrong_format")
+    result = put_to_proof(planted, tmp_path, noise=0.001, attempts=5, budget=9)
+    assert result.spent == 0
+    (decision,) = result.decisions
+    (trial,) = decision.trials["wrong_format"]
+    assert (trial.not_run, trial.more, trial.untouched, trial.changed) == (True, 5, (0, 0), (0, 0))
+    assert trial_text(trial, "en").endswith(" (not run: the budget ended; it needs 5 attempts a side)")
+    assert trial_text(trial, "zh").endswith("（未运行：预算已用完；每侧需要 5 次尝试）")
 
 
 def test_an_endpoint_that_dies_leaves_a_state_to_go_on_from(tmp_path: Path) -> None:

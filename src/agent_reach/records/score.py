@@ -48,7 +48,8 @@ class Interval:
 class ProofTrial:
     """One experiment on a cause: the task run again with `intervention` (several joined by `+` when only together they
     help) against untouched runs of it. Counts are (right, attempts); `more` further attempts a side would decide; `spent` are
-    the attempts with the change, lost ones included (0 where another experiment made the same ones)."""
+    the attempts with the change, lost ones included (0 where another experiment made the same ones). `not_run`: the budget
+    ended before it; `more` is then what it needs."""
 
     intervention: str
     change: Message
@@ -59,6 +60,7 @@ class ProofTrial:
     interval: Interval | None = None
     more: int | None = None
     spent: int = 0
+    not_run: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

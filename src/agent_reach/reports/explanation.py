@@ -13,7 +13,7 @@ from agent_reach.records.message import Language, Message
 from agent_reach.records.score import AttemptScore, BlockUse, Cause, Decision, ExtraCall, TaskScore
 from agent_reach.records.trace import Call, CallOutcome, Step, Trace
 from agent_reach.reports.figures import duration, fit, json_value, one_line, plural, wrap
-from agent_reach.reports.proof_text import proof_lines
+from agent_reach.reports.proof_text import proof_lines, proof_word
 from agent_reach.reports.values import ABSENT, argument_rows, expected_text, golden_name, shortened
 from agent_reach.reports.wording import (
     ARGUMENT_VERDICTS,
@@ -27,7 +27,6 @@ from agent_reach.reports.wording import (
     HIDDEN_REASONS,
     KINDS,
     LAYERS,
-    PROOFS,
     STATUSES,
     VERDICTS,
     cause_word,
@@ -280,7 +279,7 @@ class Explanation:
         for cause in causes:
             name = cause_word(cause.name, self.language)
             if cause.proof:
-                name += f" [{word(PROOFS, cause.proof, self.language)}]"
+                name += f" [{proof_word(cause.proof, cause.trials, self.language)}]"
             yield from self._wrap(
                 f"{name}: {cause.evidence.text(self.language)}",
                 11,
@@ -318,7 +317,7 @@ class Explanation:
         if cause.step:
             remarks.append(self._say(f"from step {cause.step}", f"源自步骤 {cause.step}"))
         if cause.proof:
-            remarks.append(word(PROOFS, cause.proof, self.language))
+            remarks.append(proof_word(cause.proof, cause.trials, self.language))
         text = f"{name} [{', '.join(remarks)}]"
         yield from self._wrap(text, 11, self._say("         cause: ", "         原因："))
         yield from self._wrap(cause.evidence.text(self.language), 11, " " * 11)

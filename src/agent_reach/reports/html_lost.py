@@ -17,7 +17,7 @@ from agent_reach.records.score import AttemptScore, BlockUse, Cause, Decision, E
 from agent_reach.records.trace import Call, CallOutcome, Step, Trace
 from agent_reach.reports.figures import count, duration, json_value
 from agent_reach.reports.lost import LostDecision, call_of
-from agent_reach.reports.proof_text import proof_lines
+from agent_reach.reports.proof_text import proof_lines, proof_word
 from agent_reach.reports.values import (
     ABSENT,
     argument_rows,
@@ -37,7 +37,6 @@ from agent_reach.reports.wording import (
     EXTRA_KINDS,
     HIDDEN_REASONS,
     LAYERS,
-    PROOFS,
     STATUSES,
     cause_word,
     word,
@@ -108,7 +107,9 @@ def _cause(cause: Cause, language: Language) -> dict[str, Any]:
         "evidence": cause.evidence.text(language),
         "fix": cause.fix.text(language),
         "blame": "" if cause.blame == "undetermined" else word(BLAMES, cause.blame, language),
-        "proof": ": ".join([word(PROOFS, cause.proof, language), *([" · ".join(tried)] if tried else [])])
+        "proof": ": ".join(
+            [proof_word(cause.proof, cause.trials, language), *([" · ".join(tried)] if tried else [])]
+        )
         if cause.proof
         else "",
         "step": cause.step,

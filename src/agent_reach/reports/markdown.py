@@ -25,13 +25,12 @@ from agent_reach.reports.figures import (
 from agent_reach.reports.gate_markdown import render_gate
 from agent_reach.reports.lost import LostDecision, call_of, lost_decisions
 from agent_reach.reports.markdown_text import code, folded, prose, table_head
-from agent_reach.reports.proof_text import proof_lines
+from agent_reach.reports.proof_text import proof_lines, proof_word
 from agent_reach.reports.values import shortened
 from agent_reach.reports.wording import (
     HEADLINE_METRICS,
     LAYERS,
     METRICS,
-    PROOFS,
     cause_word,
     word,
 )
@@ -185,7 +184,5 @@ def _proof(cause: Cause, language: Language) -> list[str]:
     """How a cause was put to the proof: the verdict, what was tried, what it cost."""
     if not cause.proof:
         return []
-    verdict = (
-        f"  - {prose(cause_word(cause.name, language))}: **{prose(word(PROOFS, cause.proof, language))}**"
-    )
+    verdict = f"  - {prose(cause_word(cause.name, language))}: **{prose(proof_word(cause.proof, cause.trials, language))}**"
     return [verdict, *(f"    - {code(line, 300)}" for line in proof_lines(cause, language))]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent_reach.records.message import Language, Message
 from agent_reach.records.score import Cause, ProofTrial
 from agent_reach.reports.figures import plural
+from agent_reach.reports.wording import PROOFS, word
 
 
 def trial_text(trial: ProofTrial, language: Language) -> str:
     """`not offered: x -> 9/10, +80 [+45, +93] (untouched 1/10)`; gains in points."""
+    if trial.not_run:
+        return trial.change.text(language) + _not_run(trial).text(language)
     right, total = trial.changed
     before, tries = trial.untouched
     text = f"{trial.change.text(language)} -> {right}/{total}" if total else trial.change.text(language)
@@ -19,6 +24,15 @@ def trial_text(trial: ProofTrial, language: Language) -> str:
     if trial.verdict == "undecided":
         text += _still_needed(trial).text(language)
     return text
+
+
+def _not_run(trial: ProofTrial) -> Message:
+    if not trial.more:
+        return Message(" (not run: the budget ended)", "（未运行：预算已用完）")
+    return Message(
+        f" (not run: the budget ended; it needs {plural(trial.more, 'attempt')} a side)",
+        f"（未运行：预算已用完；每侧需要 {trial.more} 次尝试）",
+    )
 
 
 def _still_needed(trial: ProofTrial) -> Message:
@@ -34,14 +48,25 @@ def _still_needed(trial: ProofTrial) -> Message:
     return Message("; no number of attempts in reach decides", "；在可行的次数内无法判定")
 
 
+def proof_word(proof: str, trials: Sequence[ProofTrial], language: Language) -> str:
+    """The verdict on a cause in a word; where nothing was run there is none."""
+    if trials and all(trial.not_run for trial in trials):
+        return Message("not run", "未运行").text(language)
+    return word(PROOFS, proof, language)
+
+
 def proof_lines(cause: Cause, language: Language) -> list[str]:
     """The experiments on a cause, and what they cost in attempts."""
     if not cause.trials:
         return []
     spent = sum(trial.spent for trial in cause.trials)
-    untouched = max(trial.untouched[1] for trial in cause.trials)
+    lines = [trial_text(trial, language) for trial in cause.trials]
+    made = [trial for trial in cause.trials if not trial.not_run]
+    if not made:
+        return lines
+    untouched = max(trial.untouched[1] for trial in made)
     cost = Message(
         f"cost: {plural(spent, 'attempt')} with a change, against {untouched} untouched",
         f"花费：改动后 {spent} 次尝试，对照未改动 {untouched} 次",
     ).text(language)
-    return [*(trial_text(trial, language) for trial in cause.trials), cost]
+    return [*lines, cost]

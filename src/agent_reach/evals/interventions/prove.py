@@ -13,13 +13,13 @@ from typing import Any
 
 from agent_reach.config.settings import RunConfig
 from agent_reach.errors import InputError
-from agent_reach.evals.interventions.planning import DecisionPlan, Trial, plan_proofs
+from agent_reach.evals.interventions.experiments import Experiments, Findings, holds
+from agent_reach.evals.interventions.planning import DecisionPlan, plan_proofs
 from agent_reach.evals.interventions.writing import with_proofs
-from agent_reach.evals.trials.comparison import Share, judge
-from agent_reach.evals.trials.laboratory import BudgetEnded, Laboratory, LaboratoryOptions
-from agent_reach.records.message import Message
+from agent_reach.evals.trials.comparison import Share
+from agent_reach.evals.trials.laboratory import Laboratory, LaboratoryOptions
 from agent_reach.records.report import Report
-from agent_reach.records.score import AttemptScore, ProofTrial
+from agent_reach.records.score import ProofTrial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,24 +102,20 @@ async def prove_async(
         plans = _plans(opened, report, chosen)
         cost = _cost(opened, plans, chosen.attempts)
         opened.begin(cost.singles)
-        found: list[ProvedDecision] = []
-        told: set[str] = set()
-        ended = False
+        experiments = Experiments(opened, chosen.attempts)
         interrupted = True
         try:
-            for plan in plans:
-                proved, complete = await _prove_one(opened, plan, chosen.attempts, told)
-                ended |= not complete
-                found.append(proved)
+            findings = await experiments.run(plans)
             interrupted = False
         finally:
             opened.end(interrupted=interrupted)
+        found = [_proved(item, experiments.attempts) for item in findings]
         return ProofResult(
             report=with_proofs(report, found),
             decisions=tuple(found),
             spent=opened.spent,
             lost=opened.lost,
-            ended_early=ended,
+            ended_early=experiments.ended_early,
             kept=str(opened.path),
         )
 
@@ -183,51 +179,22 @@ def _variants(plan: DecisionPlan) -> list[Any]:
     return [plan.untouched, *(trial.variant for trial in plan.trials)]
 
 
-async def _prove_one(
-    opened: Laboratory, plan: DecisionPlan, attempts: int, told: set[str]
-) -> tuple[ProvedDecision, bool]:
-    """The finding on one decision, and whether everything planned was run; `told` are variants whose cost was told."""
-    trials: dict[str, list[ProofTrial]] = {}
-    pairs: list[ProofTrial] = []
-    complete = True
-    before = Share(0, 0)
-    if plan.trials:
-        try:
-            before = await _share(opened, plan, plan.untouched, attempts)
-            for trial in plan.trials:
-                result = await _run_trial(opened, plan, trial, before, attempts, told)
-                for cause in trial.causes:
-                    trials.setdefault(cause, []).append(result)
-            if not any(item.verdict == "proved" for items in trials.values() for item in items):
-                for trial in plan.pairs:
-                    result = await _run_trial(opened, plan, trial, before, attempts, told)
-                    pairs.append(result)
-                    if result.verdict == "proved":
-                        for cause in trial.causes:
-                            trials[cause].append(result)
-                        break
-        except BudgetEnded:
-            complete = False
-            for trial in plan.trials:
-                for cause in trial.causes:
-                    known = trials.setdefault(cause, [])
-                    if all(item.intervention != trial.name for item in known):
-                        known.append(_unspent(trial, before, 1 if opened.is_exact else attempts))
+def _proved(findings: Findings, attempts: int) -> ProvedDecision:
+    plan = findings.plan
+    before = findings.before or Share(0, 0)
+    trials = findings.trials(attempts)
     verdicts = {cause: _verdict(items) for cause, items in trials.items()}
     verdicts.update(dict.fromkeys(plan.untestable, ""))
-    return (
-        ProvedDecision(
-            task_id=plan.task_id,
-            step=plan.decision.step if plan.decision.step >= 0 else None,
-            expected_tool=plan.decision.expected_tool,
-            unwanted=plan.unwanted,
-            suspected=plan.suspected,
-            verdicts=verdicts,
-            trials={cause: tuple(items) for cause, items in trials.items()},
-            untouched=(int(before.right), int(before.attempts)),
-            pairs=tuple(pairs),
-        ),
-        complete,
+    return ProvedDecision(
+        task_id=plan.task_id,
+        step=plan.decision.step if plan.decision.step >= 0 else None,
+        expected_tool=plan.decision.expected_tool,
+        unwanted=plan.unwanted,
+        suspected=plan.suspected,
+        verdicts=verdicts,
+        trials=trials,
+        untouched=(int(before.right), int(before.attempts)),
+        pairs=tuple(result for _, result in findings.pairs),
     )
 
 
@@ -238,65 +205,12 @@ def _verdict(trials: Sequence[ProofTrial]) -> str:
     return "refuted" if all(trial.verdict == "refuted" for trial in trials) else "undecided"
 
 
-async def _run_trial(
-    opened: Laboratory, plan: DecisionPlan, trial: Trial, before: Share, attempts: int, told: set[str]
-) -> ProofTrial:
-    after = await _share(opened, plan, trial.variant, attempts)
-    key = opened.key(trial.variant)
-    spent = 0 if key in told else opened.made(trial.variant, attempts)
-    told.add(key)
-    found = judge(before, after, exact=opened.is_exact)
-    return ProofTrial(
-        intervention=trial.name,
-        change=trial.what,
-        verdict=found.verdict,
-        untouched=(int(before.right), int(before.attempts)),
-        changed=(int(after.right), int(after.attempts)),
-        gain=found.gain,
-        interval=found.interval,
-        more=found.more if found.verdict == "undecided" else None,
-        spent=spent,
-    )
-
-
-def _unspent(trial: Trial, before: Share, attempts: int) -> ProofTrial:
-    what = Message(f"{trial.what.en} (not run: the budget ended)", f"{trial.what.zh}（未运行：预算已用完）")
-    return ProofTrial(
-        intervention=trial.name,
-        change=what,
-        verdict="undecided",
-        untouched=(int(before.right), int(before.attempts)),
-        more=attempts,
-    )
-
-
-async def _share(opened: Laboratory, plan: DecisionPlan, variant: Any, attempts: int) -> Share:
-    scores = (await opened.ask([(variant, attempts)]))[0]
-    counted = [score for score in scores if score.state != "infra_error"]
-    return Share(sum(holds(score, plan) for score in counted), len(counted))
-
-
-def holds(score: AttemptScore, plan: DecisionPlan) -> bool:
-    """The decision was made right in this attempt: itself, or every decision of another accepted path; of unwanted calls,
-    that none was made."""
-    if plan.decision.step < 0:
-        return score.state == "scored" and not score.over_called
-    own = [
-        decision
-        for decision in score.decisions
-        if decision.step == plan.decision.step and decision.expected_tool == plan.decision.expected_tool
-    ]
-    wanted = own if own and score.path_index == plan.path_index else list(score.decisions)
-    return bool(wanted) and all(
-        decision.verdict == "right" and decision.call_success is not False for decision in wanted
-    )
-
-
 __all__ = [
     "ProofCost",
     "ProofResult",
     "ProveOptions",
     "ProvedDecision",
+    "holds",
     "proof_cost",
     "prove",
     "prove_async",
