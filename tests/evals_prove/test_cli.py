@@ -59,6 +59,11 @@ def out(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return code, captured.out, captured.err
 
 
+def joined(text: str) -> str:
+    """The text without its line ends."""
+    return " ".join(text.split())
+
+
 def test_explain_prove_says_what_it_would_spend_then_proves(project: Path, capsys: Any) -> None:
     assert out(capsys, "run", "--suite", "days", "--report", "r.json", "--quiet")[0] == 0
     code, said, _ = out(capsys, "explain", "r.json", "a", "--prove", "--dry-run")
@@ -148,7 +153,10 @@ def test_over_calls_are_proved_by_run_and_by_explain(kind: str, project: Path, c
     assert (code, "1 lost decision: 4 attempts" in said) == (0, True)
     code, said, _ = out(capsys, "explain", "r.json", "a", "--prove")
     assert code == 0
-    assert "calls that should not have been made (send_mail): none in 0 of 1 untouched attempts" in said
+    assert (
+        "calls that should not have been made (send_mail): 0 of 1 untouched attempts went without them"
+        in joined(said)
+    )
     assert "Called what it must not: proved" in said
     code, said, _ = out(capsys, "explain", "r.json", "a", "--prove", "--json")
     (found,) = json.loads(said)["decisions"]
@@ -228,20 +236,62 @@ def test_a_budget_that_ends_says_how_to_go_on(project: Path, capsys: Any) -> Non
     assert out(capsys, "run", "--suite", "days", "--report", "r.json", "--quiet")[0] == 0
     code, said, _ = out(capsys, "explain", "r.json", "a", "--prove", "--budget", "1")
     assert code == 0
-    assert "Wrong format: undecided" in said
-    assert "1 more attempt a side would decide" in said
-    assert "go on with --resume" in said
+    assert "Wrong format: not run" in said
+    assert "(not run: the budget ended; it needs 1 attempt a side)" in joined(said)
+    assert "causes: 0 proved, 0 refuted, 0 undecided, 1 not run" in said
+    assert "go on with --resume" in joined(said)
+    for false in ("0/0", "0 of 0", "more attempt", "would decide"):
+        assert false not in said
+
+
+def test_what_was_not_run_has_no_counts_in_any_report(project: Path, capsys: Any) -> None:
+    arguments = (
+        "--prove",
+        "--prove-budget",
+        "0",
+        "--report",
+        "r.json",
+        "--markdown",
+        "r.md",
+        "--html",
+        "r.html",
+    )
+    code, said, _ = out(capsys, "run", "--suite", "days", "--quiet", *arguments)
+    assert (code, "1 not run" in said) == (0, True)
+    texts = [(project / name).read_text() for name in ("r.md", "r.html")]
+    texts += [out(capsys, "explain", "r.json", "a", "--lang", language)[1] for language in ("en", "zh")]
+    for text in texts:
+        assert "not run: the budget ended" in joined(text) or "未运行：预算已用完" in text
+        for false in ("0/0", "0 untouched", "未改动 0", "would decide", "可判定", "0 attempts with"):
+            assert false not in text, false
+
+
+def test_run_tells_the_headline_first_and_the_proofs_in_the_width(
+    project: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    tasks = [{**SUITE[0], "id": f"task-{number:02d}"} for number in range(25)]
+    (project / "suite.json").write_text(json.dumps(tasks))
+    code, said, _ = out(capsys, "run", "--suite", "days", "--report", "r.json", "--quiet", "--prove")
+    assert code == 0
+    head, _, proofs = said.partition("causes: 25 proved, 0 refuted, 0 undecided, 0 not run\n")
+    assert "Tool reachability" in head
+    assert "format and example added" not in head
+    assert max(len(line) for line in proofs.splitlines() if "/" not in line) <= 60
+    assert proofs.count("decision 1 (set_stock)") == 20
+    assert "5 more are not shown; every experiment stands in the report" in joined(proofs)
+    assert "agent-reach explain r.json TASK" in joined(proofs)
 
 
 def test_counting_attempts_does_not_come_between_a_proof_and_its_resuming(project: Path, capsys: Any) -> None:
     assert out(capsys, "run", "--suite", "days", "--report", "r.json", "--quiet")[0] == 0
-    assert out(capsys, "explain", "r.json", "a", "--prove", "--budget", "1")[0] == 0
+    assert out(capsys, "explain", "r.json", "a", "--prove", "--all-causes", "--budget", "2")[0] == 0
     kept = sorted((project / ".agent-reach" / "trials").iterdir())
-    code, said, _ = out(capsys, "explain", "r.json", "a", "--prove", "--dry-run", "--resume")
+    code, said, _ = out(capsys, "explain", "r.json", "a", "--prove", "--all-causes", "--dry-run", "--resume")
     assert (code, "1 attempt," in said) == (0, True)
-    assert "2 attempts," in out(capsys, "explain", "r.json", "a", "--prove", "--dry-run")[1]
+    assert "3 attempts," in out(capsys, "explain", "r.json", "a", "--prove", "--all-causes", "--dry-run")[1]
     assert sorted((project / ".agent-reach" / "trials").iterdir()) == kept
-    code, said, _ = out(capsys, "explain", "r.json", "a", "--prove", "--resume", "--json")
+    code, said, _ = out(capsys, "explain", "r.json", "a", "--prove", "--all-causes", "--resume", "--json")
     assert json.loads(said)["attempts"]["made"] == 1
 
 

@@ -8,17 +8,83 @@ from typing import TYPE_CHECKING, Any
 from agent_reach.records.message import Language, Message
 
 if TYPE_CHECKING:
-    from agent_reach.evals.interventions.prove import ProofCost, ProofResult, ProvedDecision
+    from agent_reach.evals.interventions.prove import (
+        ProofCost,
+        ProofResult,
+        ProvedDecision,
+        ProveOptions,
+    )
+
+
+_MOST_ROWS = 20
+_ORDER = {"proved": 0, "undecided": 1, "refuted": 2, "": 3}
 
 
 def proof_lines(result: ProofResult, language: Language) -> list[str]:
     """The finding on each decision: causes with their verdicts, and what each experiment did and showed."""
-    from agent_reach.reports.figures import plural
-
     lines: list[str] = []
     for decision in result.decisions:
         lines += _decision(decision, language)
-    if not result.decisions:
+    return [*lines, *_totals(result, language)]
+
+
+def short_proof_lines(result: ProofResult, language: Language, *, place: str) -> list[str]:
+    """How many causes were proved, one row for each of the most telling ones, and where the rest stands: `place`, a
+    report."""
+    from agent_reach.reports.proof_text import proof_word, trial_text
+    from agent_reach.reports.wording import cause_word
+
+    lines = _totals(result, language)
+    rows = [
+        (_ORDER[verdict], decision, cause, verdict, trials)
+        for decision in result.decisions
+        for cause, verdict in decision.verdicts.items()
+        for trials in [[trial for trial in decision.trials.get(cause, ()) if not trial.not_run]]
+        if trials
+    ]
+    rows.sort(key=lambda row: row[0])
+    colon, stop = ("：", "；") if language == "zh" else (": ", "; ")
+    for _, decision, cause, verdict, trials in rows[:_MOST_ROWS]:
+        best = next((trial for trial in trials if trial.verdict == verdict), trials[0])
+        found = f"{cause_word(cause, language)} {proof_word(verdict, trials, language)}"
+        lines.append(f"  {_place(decision).text(language)}{colon}{found}{stop}{trial_text(best, language)}")
+    if result.decisions:
+        rest = Message(
+            f"every experiment stands in the report; for one task: agent-reach explain {place} TASK",
+            f"全部实验见报告；查看单个任务：agent-reach explain {place} TASK",
+        )
+        hidden = len(rows) - _MOST_ROWS
+        if hidden > 0:
+            more = Message(f"{hidden} more are not shown; ", f"另有 {hidden} 项未显示；")
+            rest = Message(more.en + rest.en, more.zh + rest.zh)
+        lines.append(rest.text(language))
+    return lines
+
+
+def proof_counts(result: ProofResult) -> dict[str, int]:
+    """Causes of decisions by what came of them: proved, refuted, undecided, not_run, untestable."""
+    counts = dict.fromkeys(("proved", "refuted", "undecided", "not_run", "untestable"), 0)
+    for decision in result.decisions:
+        for cause, verdict in decision.verdicts.items():
+            idle = bool(verdict) and all(trial.not_run for trial in decision.trials[cause])
+            counts["not_run" if idle else verdict or "untestable"] += 1
+    return counts
+
+
+def _totals(result: ProofResult, language: Language) -> list[str]:
+    """The verdicts in one line, the cost, and whether the budget ended."""
+    from agent_reach.reports.figures import plural
+
+    lines = []
+    if result.decisions:
+        counts = proof_counts(result)
+        en = f"causes: {counts['proved']} proved, {counts['refuted']} refuted, {counts['undecided']} undecided, {counts['not_run']} not run"
+        zh = f"原因：已证实 {counts['proved']}，已否定 {counts['refuted']}，未定 {counts['undecided']}，未运行 {counts['not_run']}"
+        if counts["untestable"]:
+            en += f", {counts['untestable']} without an experiment that fits"
+            zh += f"，无适用实验 {counts['untestable']}"
+        lines.append(Message(en, zh).text(language))
+    else:
         lines.append(
             Message("no lost decision has a cause to prove", "没有需要证实原因的失败决策").text(language)
         )
@@ -44,31 +110,47 @@ def proof_lines(result: ProofResult, language: Language) -> list[str]:
     return lines
 
 
-def _decision(decision: ProvedDecision, language: Language) -> list[str]:
-    from agent_reach.reports.proof_text import trial_text
-    from agent_reach.reports.wording import PROOFS, cause_word
-
-    right, total = decision.untouched
+def _place(decision: ProvedDecision) -> Message:
     if decision.step is None:
         tools = ", ".join(decision.unwanted) or "-"
-        head = Message(
-            f"{decision.task_id}, calls that should not have been made ({tools}): none in {right} of {total} untouched attempts",
-            f"{decision.task_id}，不应有的调用（{tools}）：未改动时 {total} 次中 {right} 次没有出现",
+        return Message(
+            f"{decision.task_id}, calls that should not have been made ({tools})",
+            f"{decision.task_id}，不应有的调用（{tools}）",
         )
-    else:
-        head = Message(
-            f"{decision.task_id}, decision {decision.step + 1} ({decision.expected_tool}): right in {right} of {total} untouched attempts",
-            f"{decision.task_id}，决策 {decision.step + 1}（{decision.expected_tool}）：未改动时 {total} 次中 {right} 次正确",
+    return Message(
+        f"{decision.task_id}, decision {decision.step + 1} ({decision.expected_tool})",
+        f"{decision.task_id}，决策 {decision.step + 1}（{decision.expected_tool}）",
+    )
+
+
+def _untouched(decision: ProvedDecision) -> Message:
+    """How it went without a change; nothing where no attempt was made or all were lost."""
+    right, total = decision.untouched
+    if not total:
+        return Message("", "")
+    if decision.step is None:
+        return Message(
+            f": {right} of {total} untouched attempts went without them",
+            f"：未改动的 {total} 次尝试中有 {right} 次没有这类调用",
         )
-    lines = [head.text(language)]
-    order = {"proved": 0, "undecided": 1, "refuted": 2, "": 3}
-    for cause, verdict in sorted(decision.verdicts.items(), key=lambda item: order[item[1]]):
-        word = PROOFS[verdict].text(language) if verdict else Message(
+    return Message(
+        f": right in {right} of {total} untouched attempts", f"：未改动的 {total} 次尝试中 {right} 次正确"
+    )
+
+
+def _decision(decision: ProvedDecision, language: Language) -> list[str]:
+    from agent_reach.reports.proof_text import proof_word, trial_text
+    from agent_reach.reports.wording import cause_word
+
+    lines = [_place(decision).text(language) + _untouched(decision).text(language)]
+    for cause, verdict in sorted(decision.verdicts.items(), key=lambda item: _ORDER[item[1]]):
+        trials = decision.trials.get(cause, ())
+        found = proof_word(verdict, trials, language) if verdict else Message(
             "no intervention removes it here", "此处没有可移除它的干预"
         ).text(language)  # fmt: skip
         colon = "：" if language == "zh" else ": "
-        lines.append(f"  {cause_word(cause, language)}{colon}{word}")
-        lines += [f"    {trial_text(trial, language)}" for trial in decision.trials.get(cause, ())]
+        lines.append(f"  {cause_word(cause, language)}{colon}{found}")
+        lines += [f"    {trial_text(trial, language)}" for trial in trials]
     tried = [trial for trial in decision.pairs if trial.verdict != "proved"]
     if tried:
         lines.append(
@@ -129,13 +211,11 @@ def prove_and_show(
     dry_run: bool = False,
     quiet: bool = False,
     as_json: bool = False,
-    to_stderr: bool = False,
     outputs: tuple[Path, ...] = (),
-) -> Any:
-    """Prove the causes of a report, show what was found, write the report with its proofs to `outputs`."""
+) -> None:
+    """Prove the causes of a report, show all that was found, write the report with its proofs to `outputs`."""
     from agent_reach.cli.output import echo, print_json
-    from agent_reach.cli.progress import progress_listener
-    from agent_reach.evals.interventions.prove import ProveOptions, proof_cost, prove
+    from agent_reach.evals.interventions.prove import ProveOptions, proof_cost
     from agent_reach.evals.runner_setup import RunOptions
     from agent_reach.evals.trials.laboratory import LaboratoryOptions
 
@@ -149,7 +229,54 @@ def prove_and_show(
             )
         else:
             echo(cost_line(cost, language))
-        return report
+        return
+    result = prove_and_write(
+        report,
+        settings,
+        suite=suite,
+        environment=environment,
+        language=language,
+        options=options,
+        budget=budget,
+        resume=resume,
+        quiet=quiet,
+        outputs=outputs,
+    )
+    if as_json:
+        print_json(proof_document(result))
+    else:
+        show_lines(proof_lines(result, language))
+
+
+def show_lines(lines: list[str], *, err: bool = False) -> None:
+    """Write the lines as wide as the terminal is; what goes over stands further in than its line."""
+    from agent_reach.cli.output import echo_wrapped
+
+    for line in lines:
+        lead = " " * (len(line) - len(line.lstrip(" ")))
+        echo_wrapped(line[len(lead) :], first=lead, indent=f"{lead}    ", err=err)
+
+
+def prove_and_write(
+    report: Any,
+    settings: Any,
+    *,
+    suite: Any,
+    environment: dict[str, str],
+    language: Language,
+    options: ProveOptions,
+    budget: int | None = None,
+    resume: bool = False,
+    quiet: bool = False,
+    outputs: tuple[Path, ...] = (),
+) -> ProofResult:
+    """Prove the causes of a report and write the report with its proofs to `outputs`; only progress is shown."""
+    from agent_reach.cli.output import echo
+    from agent_reach.cli.progress import progress_listener
+    from agent_reach.evals.interventions.prove import prove
+    from agent_reach.evals.runner_setup import RunOptions
+    from agent_reach.evals.trials.laboratory import LaboratoryOptions
+
     listener = progress_listener(language, quiet=quiet)
     laboratory = LaboratoryOptions(
         budget=budget, resume=resume, run=RunOptions(environment=environment, listeners=(listener,))
@@ -169,9 +296,4 @@ def prove_and_show(
 
         for path in outputs:
             write_report(result.report, path)
-    if as_json:
-        print_json(proof_document(result))
-    else:
-        for line in proof_lines(result, language):
-            echo(line, err=to_stderr)
-    return result.report
+    return result
