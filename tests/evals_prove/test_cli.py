@@ -279,7 +279,7 @@ def test_run_tells_the_headline_first_and_the_proofs_in_the_width(
     assert "format and example added" not in head
     assert max(len(line) for line in proofs.splitlines() if "/" not in line) <= 60
     assert proofs.count("decision 1 (set_stock)") == 20
-    assert "5 more are not shown; every experiment stands in the report" in joined(proofs)
+    assert "5 more are not shown; the experiments on suspected causes stand in the report" in joined(proofs)
     assert "agent-reach explain r.json TASK" in joined(proofs)
 
 

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from tests.evals_prove.scripted import LOOK, RIGHT, RIVAL, WRITE, Deed, Seen, World, worlds
 
 from agent_reach.catalog.catalog import Catalog
-from agent_reach.config.settings import AgentConfig, ExecutionConfig, ExposureConfig, SurfaceConfig
+from agent_reach.config.settings import (
+    AgentConfig,
+    ExecutionConfig,
+    ExposureConfig,
+    HookConfig,
+    SurfaceConfig,
+)
 from agent_reach.errors import InputError, ModelError
 from agent_reach.evals.agents.base import UnusableModelError
 from agent_reach.evals.interventions.prove import (
@@ -260,6 +266,28 @@ def test_live_writes_stay_guarded(tmp_path: Path) -> None:
     )
     put_to_proof(replace(planted, config=config), tmp_path, all_causes=True)
     assert not (tmp_path / "written").exists()
+
+
+def test_functions_that_a_setup_resets_are_not_taken_as_exact(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A setup says nothing of clocks and of what it forgets: here the answer changes from attempt to attempt."""
+    planted = world("wrong_format")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = tmp_path / "moody_tools.py"
+    module.write_text(
+        "from agent_reach import tool\n\nseen = []\n\n\ndef reset(place):\n    pass\n\n\n@tool\ndef query_stock(product_id: str):\n"
+        "    seen.append(product_id)\n    return {'product_id': product_id, 'warehouse_id': f'WH-{len(seen) % 2}'}\n"
+    )
+    execution = ExecutionConfig(
+        backend="python",
+        handlers=str(module),
+        recorded_fallback=True,
+        setup=HookConfig(function="moody_tools:reset"),
+    )
+    config = replace(planted.config, execution=execution, folder=str(tmp_path))
+    result = put_to_proof(replace(planted, config=config), tmp_path, attempts=3)
+    assert result.decisions[0].untouched[1] == 3
 
 
 def test_nothing_given_is_changed(tmp_path: Path) -> None:

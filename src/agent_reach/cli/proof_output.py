@@ -50,8 +50,8 @@ def short_proof_lines(result: ProofResult, language: Language, *, place: str) ->
         lines.append(f"  {_place(decision).text(language)}{colon}{found}{stop}{trial_text(best, language)}")
     if result.decisions:
         rest = Message(
-            f"every experiment stands in the report; for one task: agent-reach explain {place} TASK",
-            f"全部实验见报告；查看单个任务：agent-reach explain {place} TASK",
+            f"the experiments on suspected causes stand in the report; for one task: agent-reach explain {place} TASK",
+            f"对被怀疑原因的实验均见报告；查看单个任务：agent-reach explain {place} TASK",
         )
         hidden = len(rows) - _MOST_ROWS
         if hidden > 0:

@@ -180,7 +180,7 @@ def command(
         from agent_reach.cli.proof_output import short_proof_lines, show_lines
 
         place = str(report) if report else result.run.id
-        show_lines(short_proof_lines(proofs, language, place=place), err=as_json)
+        show_lines(["", *short_proof_lines(proofs, language, place=place)], err=as_json)
     if not result.sufficient:
         return EXIT_UNDECIDED
     if gate is not None:
