@@ -168,3 +168,30 @@ def test_flags_of_a_proof_ask_for_prove_in_run(folder, capsys, idle):
     said = refused(folder, capsys, "run", "--suite", "core", "--quiet", *idle)
     assert f"{idle[0]}: this does nothing without --prove" in said
     assert not (folder / ".agent-reach").exists()
+
+
+def test_map_export_diff_and_promote_keep_what_they_read(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    map_ = ("map", "tools.json", "--overlay", "overlay.yaml", "--output")
+    assert "this is the tool list" in refused(folder, capsys, *map_, "tools.json")
+    assert "this is the overlay" in refused(folder, capsys, *map_, "overlay.yaml")
+    export = ("suite", "export", "core", "--config", "config.yaml", "--force", "--output")
+    for name, what in (("core.json", "suite"), ("overlay.yaml", "overlay"), ("config.yaml", "configuration")):
+        assert f"this is the {what}" in refused(folder, capsys, *export, name)
+    assert run_command_line(["run", "--suite", "core", "--report", "report.json", "--quiet"]) == 0
+    capsys.readouterr()
+    assert "this is the report" in refused(
+        folder, capsys, "baseline", "promote", "report.json", "--to", "report.json"
+    )
+    assert run_command_line(["baseline", "promote", "report.json", "--to", "baseline.json"]) == 0
+    capsys.readouterr()
+    compared = ("diff", "--baseline", "baseline.json", "--current", "report.json", "--markdown")
+    assert "this is the baseline" in refused(folder, capsys, *compared, "baseline.json")
+    assert "this is the current report" in refused(folder, capsys, *compared, "report.json")
+    assert run_command_line(["traces", "import", "report.json", "--store", "t.db"]) in (0, 2)
+    capsys.readouterr()
+    if (folder / "t.db").is_file():
+        assert "this is the trace store" in refused(
+            folder, capsys, "traces", "export", "--store", "t.db", "--output", "t.db"
+        )

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from agent_reach.cli.output import echo, language_option, write_whole
+from agent_reach.cli.targets import check_targets
 from agent_reach.records.message import Language
 
 _DEFAULT = "baseline.json"
@@ -37,7 +38,9 @@ def promote(report: str, target: Path, force: bool, language: Language) -> None:
     from agent_reach.evals.baseline import promoted_text
     from agent_reach.reports.locate import locate_report
 
-    text, message = promoted_text(locate_report(report), target, force=force)
+    found = locate_report(report)
+    check_targets({"--to": target}, {"report": found})
+    text, message = promoted_text(found, target, force=force)
     write_whole(target, text)
     echo(message.text(language))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from agent_reach.cli.output import echo, language_option, print_findings, print_json, write_whole
+from agent_reach.cli.targets import check_targets
 from agent_reach.records.message import Language
 
 
@@ -56,9 +57,11 @@ def command(
     from agent_reach.reports.gate_markdown import render_gate
     from agent_reach.reports.locate import locate_report
 
+    old, new = locate_report(baseline), locate_report(current)
+    check_targets({"--markdown": markdown}, {"baseline": old, "current report": new})
     result = diff(
-        locate_report(baseline),
-        locate_report(current),
+        old,
+        new,
         threshold=threshold,
         population=population,
         on_suspect="warn" if on_suspect == "warn" else "fail",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent_reach.cli.output import echo, language_option, print_findings, print_json, write_whole
+from agent_reach.cli.targets import check_targets
 from agent_reach.records.message import Language
 
 if TYPE_CHECKING:
@@ -84,6 +85,18 @@ def command(
     from agent_reach.graph.options import GraphOptions
 
     project = find_project_config(config)
+    check_targets(
+        {"--output": output},
+        {
+            "tool list": [source, project.catalog if project is not None else None],
+            "overlay": [overlay, project.overlay if project is not None else None],
+            "project file": [config, project.source if project is not None else None],
+            "suite": [*suites, *(project.suites.values() if project is not None else ())],
+            "traces": list(traces),
+            "report": list(reports),
+            "map to compare with": old,
+        },
+    )
     catalog = load_catalog_from(source, project=project, overlay=overlay)
     options = (
         GraphOptions.from_mapping(project.map) if project is not None and project.map else GraphOptions()

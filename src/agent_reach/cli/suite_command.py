@@ -161,8 +161,13 @@ def import_(
     language: Language,
 ) -> None:
     """Import the task set at SOURCE (a file, folder or wheel) as a suite."""
+    from agent_reach.cli.targets import check_targets
     from agent_reach.evals.suite.importers.run import ImportRequest, import_suite
 
+    check_targets(
+        {"--output": output, "--tools-output": tools_output},
+        {"source": source, "policy": policy, "tool list": catalog},
+    )
     result = import_suite(
         ImportRequest(
             source=source,
@@ -205,15 +210,22 @@ def export(
     force: bool,
 ) -> None:
     """Write SUITE (or a part of it) as YAML or JSON Lines; it reads back equal."""
+    from agent_reach.cli.targets import check_targets
     from agent_reach.evals.suite.importers.run import refuse_present
     from agent_reach.evals.suite.project import surroundings
     from agent_reach.evals.suite.writing import suite_text
 
-    chosen = (
-        surroundings(config, os.environ)
-        .suite(suite)
-        .select(tags=tags, ids=ids, kinds=kinds, patterns=patterns, allow_empty=allow_empty)
+    around = surroundings(config, os.environ)
+    chosen = around.suite(suite).select(
+        tags=tags, ids=ids, kinds=kinds, patterns=patterns, allow_empty=allow_empty
     )
+    read = {
+        "suite": [around.suites.get(suite, suite), suite],
+        "tool list": around.catalog,
+        "overlay": around.overlay,
+        "configuration": [config, around.source],
+    }
+    check_targets({"--output": output}, read)
     refuse_present([output], force)
     write_whole(output, suite_text(chosen.tasks, output))
     echo(str(output))

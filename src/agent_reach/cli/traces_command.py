@@ -131,9 +131,13 @@ def export_command(
     **wanted: Any,
 ) -> int:
     """Write traces in a fixed shape, one JSON value a line, to Parquet, or to an OpenTelemetry collector."""
+    from agent_reach.cli.targets import check_targets
     from agent_reach.errors import InputError
 
     with _open(store_url, read_only=True) as store:
+        check_targets(
+            {"--output": Path(output) if output else None}, {"trace store": str(getattr(store, "path", ""))}
+        )
         chosen = store.iterate(_filter(limit=limit, **wanted))
         if collector:
             from agent_reach.traces.exporters.telemetry import send_otlp
