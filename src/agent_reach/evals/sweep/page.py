@@ -12,7 +12,7 @@ from agent_reach.records.message import Language, Message
 
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
-    "img{max-width:100%}table{border-collapse:collapse;width:100%}td,th{padding:.3rem .6rem;border-bottom:1px solid #ddd;"
+    "img{max-width:100%}.wide{overflow-x:auto}table{border-collapse:collapse;width:100%}td,th{padding:.3rem .6rem;border-bottom:1px solid #ddd;"
     "text-align:right}td:first-child,th:first-child,td:nth-child(2),th:nth-child(2){text-align:left}"
 )
 
@@ -48,5 +48,5 @@ def render_page(result: SweepResult, language: Language = "en") -> str:
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">"
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body><h1>{escape(title)}</h1><p>{escape(run)}</p>"
         f'<img alt="{escape(title)}" src="data:image/svg+xml;base64,{picture}">{notes}'
-        f"<table><thead><tr>{table}</tr></thead><tbody>{body}</tbody></table></body></html>\n"
+        f'<div class="wide"><table><thead><tr>{table}</tr></thead><tbody>{body}</tbody></table></div></body></html>\n'
     )

@@ -68,8 +68,10 @@ def sweep_lines(result: SweepResult, language: Language) -> list[str]:
     lines += capacity_lines(result, language)
     lines.append(
         Message(
-            f"{result.planned} attempts in all points, {result.spent} made now; kept in {result.kept}",
-            f"各点共 {result.planned} 次尝试，本次进行 {result.spent} 次；保存于 {result.kept}",
+            f"{result.planned} attempts in all points, {result.spent} made now"
+            + (f"; kept in {result.kept}" if result.kept else ""),
+            f"各点共 {result.planned} 次尝试，本次进行 {result.spent} 次"
+            + (f"；保存于 {result.kept}" if result.kept else ""),
         ).text(language)
     )
     if result.lost:
@@ -115,12 +117,16 @@ def capacity_lines(result: SweepResult, language: Language) -> list[str]:
     """What the list may hold before reach falls below the target."""
     lines = []
     for item in result.capacities:
-        value = item.value if item.value is not None else "-"
-        sure = item.sure if item.sure is not None else "-"
-        lines.append(
-            Message(
-                f"capacity ({item.exposure}, reach >= {item.target:.0%}): {value} tools; with the whole interval above it: {sure}",
-                f"容量（{item.exposure}，触达率 ≥ {item.target:.0%}）：{value} 个工具；整个区间都高于目标：{sure}",
-            ).text(language)
-        )
+        if item.value is None:
+            said = Message(
+                f"capacity ({item.exposure}, reach >= {item.target:.0%}): none, the smallest count is below already",
+                f"容量（{item.exposure}，触达率 ≥ {item.target:.0%}）：无，最小的工具数已低于目标",
+            )
+        else:
+            sure = item.sure if item.sure is not None else Message("no count", "无").text(language)
+            said = Message(
+                f"capacity ({item.exposure}, reach >= {item.target:.0%}): {item.value} tools; with the whole interval above it: {sure}",
+                f"容量（{item.exposure}，触达率 ≥ {item.target:.0%}）：{item.value} 个工具；整个区间都高于目标：{sure}",
+            )
+        lines.append(said.text(language))
     return lines
