@@ -23,6 +23,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from direct_and_reach import compared, reached
+
 from agent_reach import Catalog, Reach, Suite, run, score
 from agent_reach.config.run import load_run_config
 from agent_reach.config.settings import AgentConfig, RunConfig
@@ -146,16 +148,6 @@ def called(trace: Trace) -> list[str]:
     return [call.tool for step in trace.steps for call in step.calls if call.tool]
 
 
-def reached(report: Report) -> dict[str, float]:
-    """Task -> share of its required decisions in which the right tool was chosen."""
-    found = {}
-    for task in report.tasks:
-        decisions = [d for attempt in task.attempts for d in attempt.decisions]
-        if decisions:
-            found[task.task_id] = sum(d.selected_tool == d.expected_tool for d in decisions) / len(decisions)
-    return found
-
-
 def shown_metric(report: Report, name: str) -> str:
     metric = report.metrics[name]
     if metric.value is None:
@@ -166,8 +158,6 @@ def shown_metric(report: Report, name: str) -> str:
 
 def compare() -> list[dict[str, Any]]:
     """Print the table; a row per exposure and arm."""
-    from agent_reach.evals.statistics import ratio_interval
-
     rows = []
     print(
         "| exposure | descriptions | "
@@ -208,18 +198,9 @@ def compare() -> list[dict[str, Any]]:
                 + f" | {sum(needed)}/{len(needed)} | {tokens:,.0f} |"
             )
         if len(shares) == 2:
-            common = sorted(set(shares["plain"]) & set(shares["triggers"]))
-            changes = [shares["triggers"][key] - shares["plain"][key] for key in common]
-            interval = ratio_interval(changes, [1.0] * len(changes), is_share=False)
-            better, worse = sum(c > 0 for c in changes), sum(c < 0 for c in changes)
-            mean = sum(changes) / len(changes)
-            print(
-                f"\n{exposure}: {mean * 100:+.1f} points of a task's right choices "
-                f"[{interval.low * 100:+.1f}, {interval.high * 100:+.1f}], {better} tasks better, {worse} worse\n"
-            )
-            rows.append(
-                {"exposure": exposure, "difference": mean, "low": interval.low, "high": interval.high}
-            )
+            said = compared(shares["plain"], shares["triggers"])
+            print(f"\n{exposure}: right choices of a task {said}\n")
+            rows.append({"exposure": exposure, "change": said})
     return rows
 
 

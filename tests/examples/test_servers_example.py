@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.examples.perfect import assert_all_right
 
 from agent_reach import Catalog, Suite, run
 from agent_reach.catalog.overlay import load_overlay
@@ -127,23 +128,8 @@ def test_the_golden_calls_are_right_in_every_figure(
     settings["agent"] = {"type": "python", "function": str(EXAMPLE / "golden.py") + ":run"}
     monkeypatch.syspath_prepend(str(EXAMPLE))
     report: Report = run(settings, environment=environment)
-    assert report.infra_errors == ()
-    values = {name: metric.value for name, metric in report.metrics.items()}
-    ones = (
-        "tool_reachability",
-        "first_choice_rate",
-        "param_hit_rate",
-        "param_pass_rate",
-        "param_legality",
-        "decision_success",
-        "execution_success",
-        "call_success",
-        "may_call_rate",
-        "task_pass",
-    )
-    assert {name: values[name] for name in ones} == dict.fromkeys(ones, 1)
-    assert values["over_call_rate"] == values["extra_calls"] == 0
-    assert report.causes == ()
+    assert_all_right(report)
+    assert report.metrics["param_hit_rate"].value == 1
     kept = [path for path in Path(tmp_path).iterdir() if path.name != "runs"]
     assert kept == []
 

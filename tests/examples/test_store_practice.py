@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.examples.perfect import assert_all_right
 
 from agent_reach import Catalog, Suite, run
 from agent_reach.cli.main import run_command_line
@@ -87,21 +88,6 @@ def test_the_golden_calls_are_legal_and_succeed(
         "archive": str(tmp_path / "runs"),
     }
     report = run(settings)
-    assert report.infra_errors == ()
-    values = {name: metric.value for name, metric in report.metrics.items()}
-    ones = (
-        "tool_reachability",
-        "first_choice_rate",
-        "param_pass_rate",
-        "param_legality",
-        "decision_success",
-        "execution_success",
-        "call_success",
-        "may_call_rate",
-        "task_pass",
-    )
-    assert {name: values[name] for name in ones} == dict.fromkeys(ones, 1)
-    assert values["over_call_rate"] == values["extra_calls"] == 0
-    assert report.causes == ()
+    assert_all_right(report)
     steps = sum(len(stage) for task in suite.tasks for path in task.paths for stage in path.stages)
     assert report.metrics["execution_success"].denominator == steps

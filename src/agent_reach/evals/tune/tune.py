@@ -8,7 +8,7 @@ last comparison is made with fresh attempts wherever the agent does not decide t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -254,17 +254,12 @@ class _Tuning:
         if self.writer is not None:
             found = await written_proposals(self.writer, found, catalog) + found
         found += exposure_proposals(catalog, pairs, self.opened.config, situations, self.opened.suite.tasks)
-        unique: dict[str, Proposal] = {}
-        for proposal in found:
-            unique.setdefault(proposal.name, proposal)
-        ordered = sorted(unique.values(), key=lambda proposal: -len(proposal.tasks))
+        ordered = sorted(_once(found), key=lambda proposal: -len(proposal.tasks))
         asked = [*failure_bundles(ordered), *ordered]
         if self.options.lint:
             concerned = {key for s in situations for key in (*((s.tool.key,) if s.tool else ()), *s.chosen)}
             asked += lint_proposals(catalog, pairs, concerned)
-        return list({proposal.name: proposal for proposal in reversed(asked)}.values())[::-1][
-            : self.options.proposals
-        ]
+        return _once(asked)[: self.options.proposals]
 
     async def _situations(self) -> list[Situation]:
         """The lost decisions of the tuning half."""
@@ -422,6 +417,14 @@ class _Tuning:
         hidden = {key for proposal in proposals for key in proposal.hide}
         views = [variant.catalog.model_view(tool) for tool in variant.catalog.tools if tool.key not in hidden]
         return count_json_tokens(views)
+
+
+def _once(proposals: Iterable[Proposal]) -> list[Proposal]:
+    """The first proposal of each name, in order."""
+    found: dict[str, Proposal] = {}
+    for proposal in proposals:
+        found.setdefault(proposal.name, proposal)
+    return list(found.values())
 
 
 def agrees(held: Gain) -> bool:
