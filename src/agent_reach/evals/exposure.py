@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from agent_reach.catalog.needs import WORDS, missing_needs
 from agent_reach.config.settings import EnvironmentGrants, ExposureConfig
 from agent_reach.errors import ConfigError
 from agent_reach.records.task import Task
@@ -174,19 +175,9 @@ def missing_permissions(
         return {}
     missing: dict[str, tuple[str, ...]] = {}
     for tool in tools:
-        lacking = [
-            f"{kind} {name}"
-            for kind, needed, granted in (
-                ("service", tool.needs.services, grants.services),
-                ("scope", tool.needs.scopes, grants.scopes),
-                ("variable", tool.needs.env, grants.env),
-                ("file", tool.needs.files, grants.files),
-            )
-            for name in needed
-            if not any(fnmatchcase(name, pattern) for pattern in granted)
-        ]
+        lacking = missing_needs(tool.needs, grants)
         if lacking:
-            missing[tool.key] = tuple(lacking)
+            missing[tool.key] = tuple(f"{WORDS[kind]} {name}" for kind, name in lacking)
     return missing
 
 
